@@ -1,0 +1,105 @@
+"""Documents, chunks, questions and what somebody read out of them: the first noun of the data flow."""
+
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any, Mapping, NamedTuple
+
+
+@dataclass(frozen=True)
+class Document:
+    """One text of a corpus, as it was read. `id` is unique in its corpus."""
+
+    id: str
+    text: str
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of a document: `document.text[start:end] == text`. A short document is one chunk."""
+
+    id: str
+    text: str
+    title: str = ""
+    document_id: str = ""
+    start: int = 0
+    end: int = 0
+
+    @property
+    def passage(self):
+        """Title, newline, text: what is encoded, scored and shown to a model (HippoRAG's passage string)."""
+        return f"{self.title}\n{self.text}" if self.title else self.text
+
+
+class Triple(NamedTuple):
+    """Subject, relation, object: one statement of an open knowledge graph."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """Entities and triples read out of each chunk, and by whom.
+
+    `source` is printed wherever the graph is: a hand annotation or a rule is never shown as a model's work.
+    Both mappings go from chunk id to a tuple; a chunk in which nothing was found may be absent.
+    """
+
+    source: str
+    entities: Mapping[str, tuple[str, ...]]
+    triples: Mapping[str, tuple[Triple, ...]]
+
+    def __repr__(self):
+        count = sum(map(len, self.triples.values()))
+        return f"Extraction by {self.source}: {count} triples from {len(self.triples)} passages"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with what an evaluation needs: accepted answers, gold chunk ids, kind and reasoning chain.
+
+    Only `evaluate` reads anything but `id` and `text`.
+    """
+
+    id: str
+    text: str
+    answers: tuple[str, ...] = ()
+    gold: tuple[str, ...] = ()
+    kind: str = ""
+    chain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents, their chunks, and, where somebody made them, questions and extractions."""
+
+    name: str
+    documents: tuple[Document, ...]
+    chunks: tuple[Chunk, ...]
+    questions: tuple[Question, ...] = ()
+    extractions: Mapping[str, Extraction] = field(default_factory=dict)
+
+    def __repr__(self):
+        extras = f", {len(self.questions)} questions" if self.questions else ""
+        if self.extractions:
+            extras += f", extractions: {', '.join(self.extractions)}"
+        return f"Corpus {self.name!r}: {len(self.documents)} documents, {len(self.chunks)} chunks{extras}"
+
+    def _repr_html_(self):
+        rows = "".join(f"<tr><td>{escape(c.id)}</td><td style='text-align:left'>{escape(c.title)}</td><td style='text-align:left'>{escape(c.text[:90])}</td></tr>" for c in self.chunks[:5])
+        return f"<p>{escape(repr(self))}</p><table><tr><th>id</th><th>title</th><th>text</th></tr>{rows}</table>"
+
+    def question(self, question_id):
+        """The question with this id."""
+        for question in self.questions:
+            if question.id == question_id:
+                return question
+        known = ", ".join(q.id for q in self.questions[:5]) or "none"
+        raise KeyError(f"no question {question_id!r} in corpus {self.name!r}; the first ids are: {known}")
+
+    def without_gold(self):
+        """The same corpus with every answer, gold passage, kind and chain removed from its questions."""
+        return replace(self, questions=tuple(Question(q.id, q.text) for q in self.questions))

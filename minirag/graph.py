@@ -1,0 +1,106 @@
+"""The graph between corpus and index: nodes and edges that remember the chunks they were read from."""
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+
+from .corpus import Chunk
+from .utils import MiniragError, dump_jsonl, read_jsonl, write_atomic
+
+
+@dataclass(frozen=True)
+class Node:
+    """A phrase, entity, chunk or summary. `chunks` are positions in `Graph.chunks`, one per mention, sorted."""
+
+    name: str
+    type: str = ""
+    description: str = ""
+    chunks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A relation between two nodes (positions in `Graph.nodes`), read from `chunks`, one entry per occurrence.
+
+    `kind` is "relation" for what a text says and "synonymy" for what only the encoder says (weight: cosine).
+    """
+
+    source: int
+    target: int
+    name: str = ""
+    description: str = ""
+    keywords: str = ""
+    weight: float = 1.0
+    chunks: tuple[int, ...] = ()
+    kind: str = "relation"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes, edges and the chunks they came from.
+
+    `type` is one of the survey's five: knowledge, textual knowledge, rich knowledge, passage, tree.
+    `source` says who extracted it (a rule, a person, a named model).
+
+    Source: Survey, Sec. 4
+    """
+
+    type: str
+    source: str
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    chunks: tuple[Chunk, ...]
+
+    def __repr__(self):
+        synonyms = sum(edge.kind == "synonymy" for edge in self.edges)
+        extra = f" and {synonyms} synonymy edges" if synonyms else ""
+        return f"{self.type.capitalize()} graph by {self.source}: {len(self.nodes)} nodes, {len(self.edges) - synonyms} relations{extra}, from {len(self.chunks)} chunks"
+
+    @cached_property
+    def position(self):
+        """Node name -> position in `nodes`."""
+        return {node.name: i for i, node in enumerate(self.nodes)}
+
+    def to_networkx(self):
+        """A `networkx.MultiGraph` of node names, with every attribute of nodes and edges (readable for small graphs)."""
+        import networkx as nx
+
+        graph = nx.MultiGraph(type=self.type, source=self.source)
+        for node in self.nodes:
+            graph.add_node(node.name, type=node.type, description=node.description, chunks=node.chunks)
+        for edge in self.edges:
+            attributes = {k: v for k, v in vars(edge).items() if k not in ("source", "target")}
+            graph.add_edge(self.nodes[edge.source].name, self.nodes[edge.target].name, **attributes)
+        return graph
+
+    def save(self, folder):
+        """Write `graph.json`, `nodes.jsonl`, `edges.jsonl`, `chunks.jsonl`: open formats, no pickle. Header last, so a killed run leaves no loadable half."""
+        from pathlib import Path
+
+        folder = Path(folder)
+        write_atomic(folder / "nodes.jsonl", dump_jsonl(map(asdict, self.nodes)))
+        write_atomic(folder / "edges.jsonl", dump_jsonl(map(asdict, self.edges)))
+        write_atomic(folder / "chunks.jsonl", dump_jsonl(map(asdict, self.chunks)))
+        header = {"type": self.type, "source": self.source, "nodes": len(self.nodes), "edges": len(self.edges), "chunks": len(self.chunks)}
+        write_atomic(folder / "graph.json", json.dumps(header, ensure_ascii=False, indent=1) + "\n")
+        return folder
+
+    @classmethod
+    def load(cls, folder):
+        """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete graph."""
+        from pathlib import Path
+
+        folder = Path(folder)
+        if not (folder / "graph.json").is_file():
+            raise MiniragError(f"{folder} holds no saved graph: a folder with graph.json, written by Graph.save, is expected.")
+        header = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
+
+        def rows(name, kind):
+            return tuple(kind(**{**row, "chunks": tuple(row["chunks"])} if "chunks" in row else row) for row in map(dict, read_jsonl(folder / f"{name}.jsonl")))
+
+        graph = cls(header["type"], header["source"], rows("nodes", Node), rows("edges", Edge), rows("chunks", Chunk))
+        found = {"nodes": len(graph.nodes), "edges": len(graph.edges), "chunks": len(graph.chunks)}
+        if any(header[name] != count for name, count in found.items()):
+            raise MiniragError(f"{folder} is incomplete: graph.json announces {header}, the files hold {found}. Build the graph again.")
+        return graph

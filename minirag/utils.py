@@ -1,0 +1,62 @@
+"""What every layer needs and no paper is about: the error class, atomic files, progress bars."""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+
+class MiniragError(Exception):
+    """Something the reader can put right; the message says what was expected and what to do."""
+
+
+def write_atomic(path, data):
+    """Write text or bytes under a temporary name, then rename: a reader sees the old file or the new one, never half of it."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data.encode("utf-8") if isinstance(data, str) else data)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def read_jsonl(path):
+    """Yield the objects of a JSON-lines file; a broken line is an error that names file and line."""
+    path = Path(path)
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError as error:
+            raise MiniragError(f"{path.name}, line {number}: not valid JSON ({error.msg}). One JSON object per line is expected.") from error
+
+
+def dump_jsonl(rows):
+    """Return rows as JSON-lines text, keys in the order given, every script kept readable."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def progress(iterable=None, *, description="", total=None, unit="it"):
+    """A tqdm bar that appears after one second, in a terminal or in a live notebook.
+
+    `MINIRAG_PROGRESS=0` silences it (tests and stored notebooks do), `MINIRAG_PROGRESS=1` forces it.
+    """
+    from tqdm import tqdm
+
+    wish = os.environ.get("MINIRAG_PROGRESS")
+    shown = wish != "0" and (wish == "1" or sys.stderr.isatty() or "ipykernel" in sys.modules)
+    return tqdm(iterable, desc=description, total=total, unit=unit, delay=1, leave=False, disable=not shown)
+
+
+def cache_folder():
+    """The folder for embeddings and indices: `MINIRAG_CACHE`, else the system's cache folder for minirag."""
+    from platformdirs import user_cache_dir
+
+    return Path(os.environ.get("MINIRAG_CACHE") or user_cache_dir("minirag"))
