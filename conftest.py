@@ -1,0 +1,107 @@
+"""What holds for the tests and for every notebook: no network, a cache of their own, and rung-1 notebooks only where their data is.
+
+This file stands beside the notebooks, not in tests/, so that `pytest notebooks/03_hipporag.ipynb` obeys it too.
+"""
+
+import json
+import os
+import runpy
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+OFFLINE = ROOT / "tests" / "offline"
+TEMPORARY = Path(tempfile.mkdtemp(prefix="minirag-tests-"))
+
+# Set before anything of ours is imported, and inherited by kernels, servers and command lines.
+os.environ.update(
+    HF_HUB_OFFLINE="1",
+    TRANSFORMERS_OFFLINE="1",
+    TOKENIZERS_PARALLELISM="false",
+    MINIRAG_PROGRESS="0",
+    # One cache for the session, so that nothing is encoded twice; empty at its start, so that no test leans on what an older version stored.
+    # MINIRAG_TEST_CACHE keeps one from run to run.
+    MINIRAG_CACHE=os.environ.get("MINIRAG_TEST_CACHE") or str(TEMPORARY / "cache"),
+    IPYTHONDIR=str(TEMPORARY / "ipython"),
+    PYTHONPATH=os.pathsep.join([str(OFFLINE), *filter(None, [os.environ.get("PYTHONPATH")])]),
+)
+os.environ.pop("MPLBACKEND", None)  # kernels draw inline, tests fall back to Agg
+runpy.run_path(str(OFFLINE / "sitecustomize.py"))
+
+
+def data_set_present(name):
+    """True where `minirag fetch NAME` has nothing left to do: in MINIRAG_DATA, else in the folder that minirag fetches to."""
+    folders = [Path(os.environ["MINIRAG_DATA"])] if os.environ.get("MINIRAG_DATA") else []
+    try:
+        from minirag.datasets import data_folder
+
+        folders.append(Path(data_folder()))
+    except ImportError:
+        pass
+    return any((folder / name).is_dir() and any((folder / name).iterdir()) for folder in folders)
+
+
+def missing_data(names):
+    """The reason for skipping what stands on these data sets, or None where all are there."""
+    absent = [name for name in names if not data_set_present(name)]
+    return f"rung 1: {', '.join(absent)} not found in MINIRAG_DATA; run `minirag fetch {absent[0]}`" if absent else None
+
+
+def notebook_rung(path):
+    """(rung, data sets needed) as the notebook's metadata says: {"minirag": {"rung": 1, "needs": ["musique_train"]}}."""
+    said = json.loads(path.read_text(encoding="utf-8")).get("metadata", {}).get("minirag", {})
+    return said.get("rung", 0), said.get("needs", [])
+
+
+class SkippedNotebook(pytest.File):
+    def collect(self):
+        pytest.skip(missing_data(notebook_rung(self.path)[1]))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path, parent):
+    collected = yield
+    if file_path.suffix == ".ipynb" and collected and missing_data(notebook_rung(file_path)[1]):
+        return [SkippedNotebook.from_parent(parent, path=file_path)]
+    return collected
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        needs = [name for mark in item.iter_markers("needs") for name in mark.args]
+        if reason := missing_data(needs):
+            item.add_marker(pytest.mark.skip(reason=reason))
+        rung = notebook_rung(item.path)[0] if item.path.suffix == ".ipynb" else 1 if needs else 0
+        item.user_properties.append(("rung", rung))
+        if item.get_closest_marker("browser"):
+            item.user_properties.append(("browser", True))
+
+
+def pytest_terminal_summary(terminalreporter):
+    rungs, browser = Counter(), Counter()
+    for outcome in ("passed", "failed", "skipped"):
+        for report in terminalreporter.stats.get(outcome, []):
+            said = dict(getattr(report, "user_properties", []))
+            kind = "notebook cells" if ".ipynb" in report.nodeid else "tests"
+            if "rung" in said:
+                rungs[said["rung"], kind, outcome] += 1
+            elif kind == "notebook cells":
+                rungs[1, "notebooks", "left out"] += 1
+            if "browser" in said:
+                browser[outcome] += 1
+    names = {0: "shipped corpora", 1: "published data"}
+    terminalreporter.section("what ran")
+    for rung, name in names.items():
+        counts = [f"{number} {kind} {outcome}" for (of, kind, outcome), number in sorted(rungs.items()) if of == rung]
+        terminalreporter.write_line(f"rung {rung} ({name}): {', '.join(counts) or 'nothing'}")
+    terminalreporter.write_line("rung 2 (live models): never run by the tests; servers on this machine stand in for them")
+    counts = [f"{number} {outcome}" for outcome, number in browser.items()]
+    terminalreporter.write_line(f"browser tests: {', '.join(counts) or 'none ran'}")
+
+
+def pytest_unconfigure():
+    shutil.rmtree(TEMPORARY, ignore_errors=True)
