@@ -1,0 +1,60 @@
+"""The open knowledge graph that HippoRAG calls its hippocampal index.
+
+Differs from the released code in: non-Latin names are kept (`script="unicode"`).
+"""
+
+from collections import defaultdict
+from functools import partial
+
+from ..algorithms.synonyms import synonymy_pairs
+from ..graph import Edge, Graph, Node
+from ..utils import MiniragError
+from .extraction import well_formed
+from .phrases import normalise_phrase
+
+
+def knowledge_graph(chunks, extraction, script="unicode"):
+    """Build a graph whose nodes are the subjects and objects of triples and whose edges are the distinct triples.
+
+    An edge remembers the chunk of each of its occurrences, and its weight is their number. An entity that stands in no
+    triple is no node. Raises `MiniragError` when no triple is left, since nothing could be retrieved from an empty graph.
+
+    Source: Wang, Sec. IV-B (hippo-ner-openie); Survey, Sec. 4 (knowledge graph)
+    """
+    normalise = partial(normalise_phrase, script=script)
+    occurrences = defaultdict(list)
+    mentions = defaultdict(list)
+    for place, chunk in enumerate(chunks):
+        for triple in well_formed(extraction, chunk.id, normalise):
+            occurrences[triple].append(place)
+            mentions[triple.subject].append(place)
+            mentions[triple.object].append(place)
+    if not mentions:
+        raise MiniragError(f"The {extraction!r} gave no usable triple for {len(chunks)} chunks: is the text empty, or the model's output malformed?")
+    position = {name: i for i, name in enumerate(mentions)}
+    nodes = tuple(Node(name, chunks=tuple(places)) for name, places in mentions.items())
+    edges = tuple(
+        Edge(position[t.subject], position[t.object], t.relation, weight=float(len(places)), chunks=tuple(places))
+        for t, places in occurrences.items()
+    )
+    return Graph("knowledge", extraction.source, nodes, edges, tuple(chunks))
+
+
+def with_synonymy(graph, vectors, threshold=0.8, strict=True, min_letters=0):
+    """The graph with a synonymy edge from each node to every other whose name vector is at least `threshold` close.
+
+    `vectors` is (nodes, d), L2-normalised; an edge's weight is the cosine. `strict` asks for more than the threshold, as
+    the paper writes; the released code accepts equality and skips source phrases of `min_letters` = 2 letters or fewer,
+    so that a pair may be joined in one direction only.
+
+    Source: Wang, Sec. IV-B (hippo-synonymy)
+    """
+    sources, targets, cosines = synonymy_pairs(vectors, threshold, strict=strict)
+    long_enough = [sum(c.isalnum() for c in node.name) > min_letters for node in graph.nodes]
+    synonyms = tuple(
+        Edge(int(i), int(j), "synonymous with", weight=float(c), kind="synonymy")
+        for i, j, c in zip(sources, targets, cosines)
+        if long_enough[i]
+    )
+    relations = tuple(edge for edge in graph.edges if edge.kind == "relation")
+    return Graph(graph.type, graph.source, graph.nodes, relations + synonyms, graph.chunks)

@@ -1,0 +1,66 @@
+"""Numbers we hold ourselves to, and one helper that compares with them.
+
+A file `data/expected/TARGET.yaml` holds for every row and metric what the paper printed, what an independent reference
+run gave, and what this kit gave when the file was written. Only the last is compared with a new run.
+"""
+
+from dataclasses import dataclass
+
+import yaml
+
+from ..shipped import shipped
+
+# How far a new run may lie from the stored one and still count: "exact" has no encoder in it; "neural" depends on the
+# last digits of an encoder, which differ between processors, so that near-ties may swap (percent points).
+TOLERANCES = {"exact": 1e-6, "neural": 1.0}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One cell: a metric of a row, expected and measured, and the verdict OK, OKISH, FAIL or PAPER-ONLY."""
+
+    row: str
+    metric: str
+    paper: float | None
+    reference: float | None
+    expected: float | None
+    measured: float | None
+    state: str
+    reason: str = ""
+
+
+def load_expected(target):
+    """The rows of `data/expected/TARGET.yaml`; an empty dict when nobody has stored any."""
+    path = shipped("expected") / f"{target}.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {"rows": {}}
+
+
+def judge(expected, measured, tolerance="exact"):
+    """`(state, reason)` for one number. Higher than expected is OKISH with a reason, never silently fine."""
+    if expected is None and measured is None:
+        return "PAPER-ONLY", "only the paper has this number"
+    if measured is None:
+        return "FAIL", "expected, but the run gave no number"
+    if expected is None:
+        return "OKISH", "no stored value to compare with"
+    difference = measured - expected
+    if abs(difference) <= 5e-7:
+        return "OK", ""
+    if abs(difference) <= TOLERANCES[tolerance]:
+        return "OKISH", f"{difference:+.2f}, within {tolerance} tolerance"
+    return "FAIL", f"{difference:+.2f}, beyond {tolerance} tolerance {TOLERANCES[tolerance]:g}"
+
+
+def compare(rows, expected):
+    """Compare measured rows (`{"method": ..., metric: number}`) with an expected file, cell by cell."""
+    measured = {row["method"]: row for row in rows}
+    cells = []
+    for name in dict.fromkeys([*measured, *expected["rows"]]):
+        stored = expected["rows"].get(name, {})
+        metrics = stored.get("metrics", {})
+        found = {k: v for k, v in measured.get(name, {}).items() if k != "method"}
+        for metric in dict.fromkeys([*metrics, *found]):
+            numbers = metrics.get(metric, {})
+            state, reason = judge(numbers.get("ours"), found.get(metric), stored.get("tolerance", "exact"))
+            cells.append(Comparison(name, metric, numbers.get("paper"), numbers.get("reference"), numbers.get("ours"), found.get(metric), state, reason))
+    return cells

@@ -1,0 +1,55 @@
+"""Scores of a retrieval or an answer, as the papers compute them."""
+
+import re
+import string
+from collections import Counter
+
+
+def recall_at_k(retrieved, gold, k):
+    """Share of the gold ids among the first k retrieved, rounded to 4 decimals a question as HippoRAG's authors do.
+
+    Source: Wang, Table IV (tab-4)
+    """
+    return round(len(set(gold) & set(retrieved[:k])) / len(set(gold)), 4)
+
+
+def normalise_answer(text):
+    """Lower case, no punctuation, no articles, single spaces (the SQuAD rule)."""
+    text = "".join(c for c in text.lower() if c not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
+
+
+def exact_match(answer, accepted):
+    """1.0 if the normalised answer is one of the accepted ones, else 0.0.
+
+    Source: Wang, Table V (tab-5)
+    """
+    return float(normalise_answer(answer) in {normalise_answer(a) for a in accepted})
+
+
+def f1(answer, accepted):
+    """The best token-overlap F1 of the answer with an accepted one.
+
+    Source: Wang, Table V (tab-5)
+    """
+    return max((_f1(normalise_answer(answer).split(), normalise_answer(a).split()) for a in accepted), default=0.0)
+
+
+def _f1(found, wanted):
+    if not found or not wanted:
+        return float(found == wanted)
+    shared = sum((Counter(found) & Counter(wanted)).values())
+    if not shared:
+        return 0.0
+    precision, recall = shared / len(found), shared / len(wanted)
+    return 2 * precision * recall / (precision + recall)
+
+
+def answer_coverage(passages, accepted):
+    """1.0 if an accepted answer occurs, as whole normalised words, in one of the passages, else 0.0.
+
+    This asks whether a reader could find the answer in what was retrieved; it says nothing about a reader who did.
+    """
+    texts = [f" {normalise_answer(p)} " for p in passages]
+    wanted = [normalise_answer(a) for a in accepted]
+    return float(any(f" {a} " in text for a in wanted if a for text in texts))

@@ -1,0 +1,228 @@
+"""HippoRAG: passages found by a walk over an open knowledge graph.
+
+Paper: Wang, Graph RAG, Sec. IV-B. Official code: OSU-NLP-Group/HippoRAG, tag v1.0.0.
+Differs from the paper in nothing known; every place where the released code differs from the paper is a field of
+`Choices`, and `follow="code"` sets them all.
+"""
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..algorithms.pagerank import transition_matrix
+from ..build import choose_extraction, knowledge_graph, normalise_phrase, with_synonymy
+from ..encoders import load_encoder
+from ..index import adjacency_matrix, chunk_index, fact_matrix, fact_passage_matrix, node_index, node_specificity, passage_matrix
+from ..llm import load_llm
+from ..operators import chunk, node, relationship
+from ..results import Step
+from ..utils import MiniragError
+from .base import Method
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Everything about HippoRAG that can be chosen. The defaults are the paper's; `CODE` holds what the released code does instead.
+
+    damping: the walk's parameter; what it means is the next choice.
+    damping_means: "restart" (the paper: the probability of jumping back) or "follow" (the code's PageRank library: of following an edge).
+    synonymy: "add" the cosine to the number of triples, "overwrite" it, or "none" (an ablation).
+    synonymy_threshold, strict: cosine above which (or, not strict, from which on) two names are synonyms.
+    min_letters: the code joins no name of this many letters or fewer to its synonyms.
+    passage_matrix: "incidence", "text" or "facts" (see `minirag.index.passage_matrix`).
+    specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
+    reset: "entity" gives each query entity its share, "node" assigns a node's weight once.
+    propagation: "ppr", or the ablations "query-nodes" and "neighbours" (`neighbour_hops`: 1 in the paper's words, 2 in its code).
+    no_entities: a question without entities falls back to "dense" retrieval, or to "uniform" scores.
+    ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
+    script: "unicode" keeps every letter in a node's name, "ascii" erases all but A-Z and digits.
+    ties: order of passages with equal scores, "ascending" or "descending" by position.
+    """
+
+    damping: float = 0.5
+    damping_means: str = "restart"
+    synonymy: str = "add"
+    synonymy_threshold: float = 0.8
+    strict: bool = True
+    min_letters: int = 0
+    passage_matrix: str = "incidence"
+    specificity: bool = True
+    reset: str = "entity"
+    propagation: str = "ppr"
+    neighbour_hops: int = 1
+    no_entities: str = "dense"
+    ensemble: bool = False
+    ensemble_threshold: float = 0.9
+    script: str = "unicode"
+    ties: str = "ascending"
+
+    @property
+    def follow_probability(self):
+        return self.damping if self.damping_means == "follow" else 1 - self.damping
+
+
+CODE = {
+    "damping_means": "follow", "synonymy": "overwrite", "strict": False, "min_letters": 2, "passage_matrix": "facts",
+    "reset": "node", "neighbour_hops": 2, "no_entities": "uniform", "script": "ascii", "ties": "descending",
+}
+
+
+def choose(follow="paper", **choices):
+    """The `Choices` of the paper or of the code, with single ones changed. An unknown name is an error that lists the known ones."""
+    if follow not in ("paper", "code"):
+        raise MiniragError(f"follow={follow!r}: expected 'paper' or 'code'.")
+    known = [field.name for field in fields(Choices)]
+    unknown = sorted(set(choices) - set(known))
+    if unknown:
+        raise MiniragError(f"HippoRAG has no choice {unknown[0]!r}; it has: {', '.join(known)}.")
+    return Choices(**{**(CODE if follow == "code" else {}), **choices})
+
+
+class HippoRAG(Method):
+    """Single-step retrieval by personalised PageRank from the question's entities.
+
+    `method.graph` is the hippocampal index; `method.with_options(...)` is a cheap copy with other choices.
+
+    Source: Wang, Sec. IV-B (hippo-ppr); Survey, Table 3 (tab-3)
+    """
+
+    name = "hipporag"
+    paper = "Wang, Sec. IV-B"
+    graph_type = "knowledge"
+    index_components = ("Entity",)
+    primitive = "Entities in question"
+    granularity = ("Chunk",)
+    operators = {"node": ("Link", "PPR"), "relationship": ("Aggregator",), "chunk": ("Aggregator",)}
+
+    def __init__(self, relations, llm, encoder, choices, question_entities=None):
+        super().__init__(relations.chunks, llm)
+        self.relations = relations
+        self.encoder = encoder
+        self.choices = choices
+        self.ties = choices.ties
+        self.question_entities = question_entities or {}
+
+    def __repr__(self):
+        return f"HippoRAG over a {self.relations!r}; encoder {self.encoder.name}; answers by {self.llm.name}"
+
+    @classmethod
+    def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, question_entities=None, follow="paper", **choices):
+        """Read triples, build the graph, encode its nodes.
+
+        extraction: None lets `llm` read the text; a name picks one that came with the corpus; an `Extraction` is used as it is.
+        question_entities: entities already known for a question's text, so that nobody is asked for them.
+        follow, **choices: see `Choices`.
+        """
+        chosen = choose(follow, **choices)
+        llm = load_llm(llm)
+        encoder = load_encoder(encoder).fit([c.passage for c in corpus.chunks])
+        extraction = choose_extraction(corpus, extraction, llm, executor)
+        method = cls(knowledge_graph(corpus.chunks, extraction, chosen.script), llm, encoder, chosen, question_entities)
+        method.node_index
+        return method
+
+    def with_options(self, **choices):
+        """The same graph and vectors with other choices; what depends on a changed choice is computed again, the rest is shared."""
+        if choices.get("script", self.choices.script) != self.choices.script:
+            raise MiniragError("The script is chosen when the graph is built: call HippoRAG.build(..., script=...).")
+        unknown = choose(**choices)  # raises on an unknown name
+        del unknown
+        copy = HippoRAG(self.relations, self.llm, self.encoder, replace(self.choices, **choices), self.question_entities)
+        shared = {"node_index", "chunk_index", "_facts"}
+        if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in ("synonymy_threshold", "strict", "min_letters")):
+            shared |= {"graph"}
+            shared |= {"_adjacency", "_transition"} if copy.choices.synonymy == self.choices.synonymy else set()
+        shared |= {"_passages"} if copy.choices.passage_matrix == self.choices.passage_matrix else set()
+        copy.__dict__.update({name: value for name, value in self.__dict__.items() if name in shared})
+        return copy
+
+    @cached_property
+    def node_index(self):
+        return node_index(self.relations, self.encoder)
+
+    @cached_property
+    def chunk_index(self):
+        return chunk_index(self.chunks, self.encoder)
+
+    @cached_property
+    def graph(self):
+        """The relations plus synonymy edges at the chosen threshold."""
+        c = self.choices
+        return with_synonymy(self.relations, self.node_index.vectors, c.synonymy_threshold, c.strict, c.min_letters)
+
+    @cached_property
+    def _adjacency(self):
+        return adjacency_matrix(self.graph, self.choices.synonymy)
+
+    @cached_property
+    def _transition(self):
+        return transition_matrix(self._adjacency)
+
+    @cached_property
+    def _facts(self):
+        return fact_matrix(self.relations), fact_passage_matrix(self.relations)
+
+    @cached_property
+    def _passages(self):
+        return passage_matrix(self.relations, self.choices.passage_matrix)
+
+    def score_many(self, questions):
+        """Entities, link, walk, aggregate: the trace of each question."""
+        named = self._name_entities(questions)
+        linked = node.link([step.data["entities"] for step in named], self.node_index)
+        walked = self._walk(linked)
+        if self.choices.passage_matrix == "facts":
+            facts, stated_in = self._facts
+            related = relationship.aggregator(walked, facts, self._relation_labels)
+            scored = chunk.aggregator(related, stated_in, self._passage_labels)
+            traces = list(zip(named, linked, walked, related, scored))
+        else:
+            scored = chunk.aggregator(walked, self._passages, self._passage_labels, "each passage gets the scores of the nodes read from it")
+            traces = list(zip(named, linked, walked, scored))
+        return self._mix_with_dense(questions, traces)
+
+    def _name_entities(self, questions):
+        asked = [q for q in questions if q not in self.question_entities]
+        answers = dict(zip(asked, self.llm.map("question_entities", [{"question": q} for q in asked])))
+        steps = []
+        for question in questions:
+            names = self.question_entities.get(question, answers.get(question, ()))
+            phrases = [p for p in (normalise_phrase(name, self.choices.script) for name in names) if p]
+            summary = f"named in the question: {', '.join(names)}" if phrases else "the question names no entity"
+            steps.append(Step("entities", summary, (), {"entities": phrases}))
+        return steps
+
+    def _walk(self, linked):
+        c = self.choices
+        specificity = node_specificity(self.relations) if c.specificity else None
+        labels = self.node_index.labels
+        resets = np.array([node.reset_vector(step.data["nodes"], len(labels), specificity, c.reset) for step in linked]).T
+        if c.propagation == "ppr":
+            return node.ppr(self._transition, resets, labels, c.follow_probability)
+        hops = {"query-nodes": 0, "neighbours": c.neighbour_hops}
+        if c.propagation not in hops:
+            raise MiniragError(f"propagation={c.propagation!r}: expected 'ppr', 'query-nodes' or 'neighbours'.")
+        return node.spread_to_neighbours(self._adjacency, resets, labels, hops[c.propagation])
+
+    def _mix_with_dense(self, questions, traces):
+        """Add the dense step where a question has no entities, or where the ensemble is on and a link is uncertain."""
+        c = self.choices
+        nothing = [not trace[1].data["nodes"] for trace in traces]
+        unsure = [c.ensemble and min((cosine for *_, cosine in trace[1].data["nodes"]), default=0) <= c.ensemble_threshold for trace in traces]
+        falls_back = [n and (c.ensemble or c.no_entities == "dense") for n in nothing]
+        places = [i for i in range(len(traces)) if unsure[i] or falls_back[i]]
+        dense = chunk.vdb([questions[i] for i in places], self.chunk_index) if places else []
+        for i, step in zip(places, dense):
+            mixed = () if falls_back[i] else (chunk.average(traces[i][-1], step, self._passage_labels),)
+            traces[i] = (*traces[i], step, *mixed)
+        return traces
+
+    @cached_property
+    def _passage_labels(self):
+        return [c.title or c.id for c in self.chunks]
+
+    @cached_property
+    def _relation_labels(self):
+        name = [n.name for n in self.relations.nodes]
+        return [f"{name[e.source]} — {e.name} — {name[e.target]}" for e in self.relations.edges]

@@ -1,0 +1,83 @@
+"""Operators that choose nodes. Each takes a batch of questions and returns one `Step` a question.
+
+Source: Survey, Sec. 6.1 (op-node)
+"""
+
+import numpy as np
+
+from ..algorithms.pagerank import personalized_pagerank
+from ..results import Step
+from .ranking import top_items
+
+
+def link(phrases, index):
+    """Link: each phrase of each question to its one nearest node.
+
+    `phrases` is a list (questions) of lists of strings; `index` a `VectorIndex` of nodes.
+    `step.data["nodes"]` holds `(phrase, node position, cosine)`.
+
+    Source: Survey, Sec. 6.1 (op-node); Wang, Sec. IV-B (hippo-linking)
+    """
+    flat = [phrase for some in phrases for phrase in some]
+    if flat:
+        positions, cosines = index.search(flat, k=1)
+        found = iter([(p, int(i[0]), float(c[0])) for p, i, c in zip(flat, positions, cosines)])
+    steps = []
+    for some in phrases:
+        nodes = [next(found) for _ in some]
+        items = tuple((f"{phrase} → {index.labels[i]}", cosine) for phrase, i, cosine in nodes)
+        summary = f"{len(nodes)} phrase{'s' * (len(nodes) != 1)} linked to the nearest node" if nodes else "nothing to link"
+        steps.append(Step("link", summary, items, {"nodes": nodes}))
+    return steps
+
+
+def reset_vector(linked, count, specificity=None, per="entity"):
+    """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there are none.
+
+    `specificity` is a factor a node, (count,), or None. `per="entity"` gives every query entity its own share, so a node
+    named twice weighs twice; `per="node"` sets a node's weight once, as the released code does.
+
+    Source: Wang, Sec. IV-B (hippo-specificity)
+    """
+    reset = np.zeros(count)
+    for _, node, _ in linked:
+        weight = 1.0 if specificity is None else specificity[node]
+        reset[node] = reset[node] + weight if per == "entity" else weight
+    return reset
+
+
+def ppr(transition, resets, labels, damping=0.5, tol=1e-10):
+    """PPR: the stationary distribution of a walk that restarts at `resets` (nodes, questions).
+
+    `step.data["scores"]` is (nodes,) and sums to 1; a question with an all-zero reset gets zeros.
+
+    Source: Survey, Sec. 6.1 (op-node); Wang, Sec. IV-B (hippo-ppr)
+    """
+    scores = np.zeros_like(resets)
+    started = resets.sum(axis=0) > 0
+    if started.any():
+        scores[:, started] = personalized_pagerank(transition, resets[:, started], damping=damping, tol=tol)
+    summary = f"walk restarts at {{}} nodes, follows an edge with probability {damping:g}"
+    return [
+        Step("ppr", summary.format(np.count_nonzero(reset)), top_items(labels, score), {"scores": score, "reset": reset})
+        for score, reset in zip(scores.T, resets.T)
+    ]
+
+
+def spread_to_neighbours(adjacency, resets, labels, hops=1, share=0.5):
+    """The ablation that replaces PPR: nodes within `hops` get `share` of the smallest reset weight of their question; 0 hops leaves the query nodes alone.
+
+    Source: Wang, Sec. IV-B (hippo-ppr); ablation of the original HippoRAG paper
+    """
+    steps = []
+    links = (adjacency > 0).astype(float)
+    for reset in resets.T:
+        reached = reset > 0
+        for _ in range(hops):
+            reached = reached | (links @ reached > 0)
+        extra = share * reset[reset > 0].min() if (reset > 0).any() else 0.0
+        scores = reset + extra * reached if hops else reset.copy()
+        scores = scores / max(scores.sum(), 1e-300)
+        name = "query nodes only" if not hops else f"query nodes and what is within {hops} hop{'s' * (hops > 1)}"
+        steps.append(Step("neighbours", name, top_items(labels, scores), {"scores": scores, "reset": reset}))
+    return steps
