@@ -4,6 +4,7 @@ import csv
 import json
 import warnings
 from collections import defaultdict
+from pathlib import Path
 
 from minirag.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
 from minirag.fetching import DATASETS, available, data_folder, fetch, find_dataset, git_blob_id
@@ -51,6 +52,7 @@ def read_openie(path, chunks):
 
     Returns the extraction and counts: 'triples' kept, 'ill_formed' (not three strings; dropped), 'unmatched' passages.
     """
+    path = Path(path)
     by_passage = {_squeeze(chunk.passage): chunk.id for chunk in chunks}
     entities, triples, counts = {}, {}, {"triples": 0, "ill_formed": 0, "unmatched": 0}
     for row in _read_json(path)["docs"]:
