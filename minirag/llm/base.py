@@ -1,0 +1,104 @@
+"""One way to ask: `llm(task, **fields)`, and `llm.map(task, many_fields)` over any executor."""
+
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from ..prompts import TASKS, find_task
+from ..tokens import count_tokens
+from ..utils import MiniragError, progress
+from .ledger import Counts, Ledger
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A reply and what it cost. `replayed`: it came from a file; `estimated`: nobody was asked (a dry run)."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    retries: int = 0
+    replayed: bool = False
+    estimated: bool = False
+
+
+class LLM:
+    """Whatever answers tasks. A subclass sets `name` and implements `complete(task, messages, fields) -> Completion`.
+
+    is_model: False for rules, so that no table shows their work as a model's.
+    travels: whether a copy may work in another process; if not, `map` takes threads only.
+    """
+
+    name = "unnamed"
+    is_model = True
+    travels = False
+    note = ""
+
+    def __init__(self):
+        self.ledger = Ledger(note=self.note)
+
+    def __repr__(self):
+        return self.name
+
+    def complete(self, task, messages, fields):
+        raise MiniragError(f"{type(self).__name__} must implement complete(task, messages, fields) and return a Completion.")
+
+    def __call__(self, task, **fields):
+        """Ask, parse, count; return the parsed value. A reply that breaks the format never raises, its losses are in the ledger."""
+        value, stage, counts = ask(self, task, fields)
+        self.ledger.add(stage, counts)
+        return value
+
+    def map(self, task, list_of_fields, executor=None, description=""):
+        """The values for many fields, in order.
+
+        executor: None, a thread pool, a process pool, or a Dask cluster's `client.get_executor()`. If one call fails, those not
+        yet started are cancelled, the others are waited for and counted, and the error is raised.
+        """
+        task, items = find_task(task), list(list_of_fields)
+        if executor is None:
+            return [self(task, **fields) for fields in progress(items, description=description)]
+        threads = isinstance(executor, ThreadPoolExecutor)
+        if not (threads or self.travels):
+            raise MiniragError(f"{self.name} cannot be sent to another process. Use a concurrent.futures.ThreadPoolExecutor.")
+        # A call to a model is slow and goes alone; rules are quick, so other processes get them by the dozen.
+        size = 1 if threads else max(1, min(64, len(items) // 16))
+        batches = [items[start : start + size] for start in range(0, len(items), size)]
+        portable = task.name if TASKS.get(task.name) is task else task  # a name travels better than functions do
+        futures = [executor.submit(ask_all, self, portable, batch) for batch in batches]
+        self._collect(futures, description, len(items))
+        return [value for future in futures for value, _, _ in future.result()]
+
+    def _collect(self, futures, description, total):
+        try:
+            with progress(description=description, total=total) as bar:
+                for future in as_completed(futures):
+                    bar.update(len(future.result()))
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+        finally:
+            for future in futures:
+                if not future.cancelled() and future.exception() is None:
+                    for _, stage, counts in future.result():
+                        self.ledger.add(stage, counts)
+
+
+def token_count(*texts):
+    """Tokens as `minirag.tokens` counts them without a model: an estimate, for those who report none."""
+    return sum(count_tokens(text) for text in texts)
+
+
+def ask(llm, task, fields):
+    """One question: (value, stage, counts). A function of its own, so that a pool can run it."""
+    task = find_task(task)
+    completion = llm.complete(task, task.messages(fields), fields)
+    value, dropped = task.parse(completion.text)
+    if completion.estimated:
+        dropped = 0
+    counts = Counts(1, completion.prompt_tokens, completion.completion_tokens, dropped, int(dropped > 0), completion.retries, int(completion.replayed))
+    return value, task.stage, counts
+
+
+def ask_all(llm, task, batch):
+    return [ask(llm, task, fields) for fields in batch]

@@ -1,0 +1,152 @@
+"""Answers in a file: record a model once, replay it for a whole class and in CI."""
+
+import hashlib
+import json
+import os
+import threading
+from concurrent.futures import Future
+from pathlib import Path
+
+from ..utils import MiniragError
+from .base import LLM, Completion
+
+
+def prompt_key(task, messages):
+    """What an answer is stored under: a hash of the task's name and of every turn that is sent."""
+    return hashlib.sha256(json.dumps([task.name, messages]).encode()).hexdigest()[:32]
+
+
+def read_answers(path):
+    """A recording as {key: row}, and the number of bytes up to the end of its last whole line.
+
+    A last line that was cut off, as a killed run leaves it, is no answer; a broken line elsewhere is an error.
+    """
+    data = path.read_bytes() if path.exists() else b""
+    whole, _, torn = data.rpartition(b"\n")
+    answers = {}
+    for number, line in enumerate(whole.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        row = _row(line)
+        if row is None:
+            raise MiniragError(f"{path.name}, line {number}: not a recorded answer. Delete that line, or record into another file.")
+        answers[row["key"]] = row
+    row = _row(torn)  # complete but for its line end, as an editor may leave it
+    if row:
+        answers[row["key"]] = row
+    return answers, len(data) if row else len(data) - len(torn)
+
+
+def _row(line):
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    good = isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("key", "task", "model", "reply"))
+    return row if good else None
+
+
+class Replay(LLM):
+    """Answers recorded before, and only those: another prompt is an error that names the task and how to record it."""
+
+    travels = True
+    note = "Tokens of replayed answers are those that were paid when they were recorded."
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise MiniragError(f"there is no recording {self.path}. Record one first: load_llm('openai:MODEL', record={str(self.path)!r}).")
+        self.answers, _ = read_answers(self.path)
+        models = sorted({row["model"] for row in self.answers.values()})
+        self.name = f"replay of {' and '.join(models) or 'nothing'}, from {self.path.name}"
+        self.is_model = any(row.get("is_model", True) for row in self.answers.values())
+
+    def complete(self, task, messages, fields):
+        row = self.answers.get(prompt_key(task, messages))
+        if row is None:
+            same = sum(row["task"] == task.name for row in self.answers.values())
+            why = f"it holds {same} answers to that task, for other texts or an older prompt" if same else "it holds none to that task"
+            raise MiniragError(
+                f"{self.path.name} has no answer to this prompt of the task {task.name!r}: {why}. "
+                f"Record the missing ones with load_llm('openai:MODEL', record={self.path.name!r}); those that are there are not asked again."
+            )
+        return replayed(row)
+
+
+def replayed(row):
+    return Completion(row["reply"], int(row.get("prompt_tokens") or 0), int(row.get("completion_tokens") or 0), replayed=True)
+
+
+class Recorder(LLM):
+    """A model whose answers are appended to a file as they come, each one flushed to the disk before it is used.
+
+    A prompt whose answer is in the file is not asked again, also after a run that was killed; a prompt that another thread is
+    asking right now is waited for. One recording run per file at a time.
+    """
+
+    note = Replay.note
+
+    def __init__(self, live, path):
+        super().__init__()
+        self.live, self.path, self.name, self.is_model = live, Path(path), live.name, live.is_model
+        self.answers, size = read_answers(self.path)
+        others = {row["model"] for row in self.answers.values()} - {live.name}
+        if others:
+            raise MiniragError(f"{self.path.name} was recorded from {', '.join(sorted(others))}, not from {live.name}. Record each model into a file of its own.")
+        mend_end(self.path, size)
+        self._lock, self._underway = threading.Lock(), {}
+
+    def __repr__(self):
+        return f"{self.name}, recorded in {self.path.name}"
+
+    def complete(self, task, messages, fields):
+        key = prompt_key(task, messages)
+        with self._lock:
+            if key in self.answers:
+                return replayed(self.answers[key])
+            asking = self._underway.get(key)
+            if asking is None:
+                mine = self._underway[key] = Future()
+        if asking is not None:
+            return replayed(asking.result())
+        return self._ask(key, mine, task, messages, fields)
+
+    def _ask(self, key, mine, task, messages, fields):
+        try:
+            completion = self.live.complete(task, messages, fields)
+            row = {"key": key, "task": task.name, "model": self.live.name, "is_model": self.live.is_model}
+            row |= {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens, "reply": completion.text}
+            with self._lock:
+                self._append(row)
+                self.answers[key] = row
+                del self._underway[key]
+            mine.set_result(row)
+        except BaseException as error:
+            with self._lock:
+                self._underway.pop(key, None)
+            mine.set_exception(error)
+            raise
+        return completion
+
+    def _append(self, row):
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # A lone surrogate in a reply stays what JSON calls it, \udXXX.
+        line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+        with open(self.path, "ab", buffering=0) as file:
+            start = file.tell()
+            if file.write(line) != len(line):
+                file.truncate(start)
+                raise MiniragError(f"{self.path.name}: the disk is full. The answers recorded so far are kept.")
+            os.fsync(file.fileno())
+
+
+def mend_end(path, size):
+    """Cut off what a killed run left of its last line, and end the file with a line break."""
+    if not path.exists() or size == 0 == path.stat().st_size:
+        return
+    with open(path, "rb+") as file:
+        file.truncate(size)
+        file.seek(max(size - 1, 0))
+        if file.read(1) not in (b"\n", b""):
+            file.write(b"\n")

@@ -1,0 +1,95 @@
+"""Task: answer a question from retrieved passages, thinking first."""
+
+import re
+
+from .spans import HAN, STOP_WORDS, capitalised_spans, positions, sentences_of
+from .task import Task
+
+SYSTEM = (
+    "You answer questions from the passages you are given, and from nothing else. First write one line that starts with "
+    '"Thought:" and says how the passages lead to the answer, step by step. Then write a line that starts with "Answer:" and holds '
+    "the answer alone, as short as it can be: a name, a date, a number, yes or no."
+)
+TEMPLATE = """Passages:
+
+$passages
+
+Question: $question"""
+EXAMPLE = (
+    {
+        "passages": [
+            "Harrowgate Observatory\nHarrowgate Observatory stands on Mount Orrin. It was founded in 1911 by Ilse Brandt.",
+            "Selm\nSelm is the oldest port of Veldania.",
+            "Ilse Brandt\nIlse Brandt (1870-1942) was an astronomer. She was born in Selm and died in Carrow.",
+        ],
+        "question": "In which town was the founder of Harrowgate Observatory born?",
+    },
+    "Thought: Harrowgate Observatory was founded by Ilse Brandt. Ilse Brandt was born in Selm.\nAnswer: Selm",
+)
+THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+MARK = re.compile(r"\banswer\s*\**\s*[:：]\**", re.IGNORECASE)
+NEXT = re.compile(r"\n\s*\**(?:thought|answer|question)\s*\**\s*[:：]", re.IGNORECASE)
+YEAR_OR_DATE = re.compile(r"(?:\d{1,2} )?(?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{1,2},)? \d{4}|\b[12]\d{3}\b|\b\d{1,4}年(?:\d{1,2}月)?(?:\d{1,2}日)?")
+NUMBER = re.compile(r"\d[\d,.]*\d|\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million)\b")
+
+
+def parse(text):
+    """What follows the first "Answer:", up to the next such mark, or the whole reply; an empty reply is ("", 1)."""
+    text = THOUGHT.sub(" ", text)
+    mark = MARK.search(text)
+    answer = text[mark.end() :] if mark else text
+    answer = NEXT.split(answer, maxsplit=1)[0].strip().strip("`").strip()
+    return answer, int(not answer)
+
+
+def content_words(text):
+    """Lower-cased words without stop words; Chinese text as pairs of characters."""
+    words = set()
+    for word in re.findall(r"\w+", text.lower()):
+        if HAN.search(word):
+            words.update(word[i : i + 2] for i in range(len(word) - 1))
+        elif word not in STOP_WORDS:
+            words.add(word)
+    return words
+
+
+def rule(fields):
+    """The sentence that shares most words with the question, early passages a little ahead, then the span that fits the question word."""
+    question = fields["question"]
+    wanted = content_words(question)
+    best, best_score = None, 0.0
+    for rank, passage in enumerate(fields["passages"]):
+        title, _, text = passage.partition("\n")
+        for sentence in sentences_of(text or title):
+            score = len(wanted & content_words(f"{title} {sentence}")) / (1 + 0.05 * rank)
+            if score > best_score:
+                best, best_score = sentence.strip(), score
+    if best is None:
+        return "Thought: No passage shares a word with the question.\nAnswer: unknown"
+    return f"Thought: The sentence closest to the question is: {best}\nAnswer: {fitting_span(question, best)}"
+
+
+def fitting_span(question, sentence):
+    """A date for "when", a number for "how many", else the first name that the question does not mention, else the sentence."""
+    asked = question.lower()
+    if re.search(r"\bwhen\b|\b(?:what|which) year\b", asked) or "什么时候" in asked or "哪一年" in asked:
+        spans = YEAR_OR_DATE.findall(sentence)
+    elif re.search(r"\bhow (?:many|much|old|long|far|high|tall)\b", asked) or "多少" in asked:
+        spans = NUMBER.findall(sentence)
+    else:
+        spans = [sentence[start:end] for start, end in positions(sentence)]
+        spans = [span for span in spans if span.lower() not in asked and not content_words(span) <= content_words(question)]
+    spans = spans or [span for span in capitalised_spans(sentence) if span.lower() not in asked]
+    return spans[0] if spans else sentence
+
+
+TASK = Task(
+    name="answer",
+    stage="answer",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    rule=rule,
+    show=lambda fields: {**fields, "passages": "\n\n".join(fields["passages"])},
+    example=EXAMPLE,
+)

@@ -1,0 +1,37 @@
+"""Task: the named entities of a question, where the walk over the graph starts."""
+
+import json
+
+from .passage_entities import parse
+from .spans import positions
+from .task import Task
+
+SYSTEM = (
+    "You list the named entities that a question mentions, so that they can be looked up. Copy each one as it is written and add "
+    "nothing the question does not say. Reply with one JSON object and nothing else."
+)
+TEMPLATE = """List the named entities of this question as {"named_entities": [...]}.
+
+Question: $question"""
+
+
+def rule(fields):
+    """The capitalised spans and years of the question; where nothing is capitalised, quoted phrases, numbers and content words."""
+    question = fields["question"]
+    names = [question[start:end] for start, end in positions(question)]
+    return json.dumps({"named_entities": list(dict.fromkeys(names))}, ensure_ascii=False)
+
+
+TASK = Task(
+    name="question_entities",
+    stage="retrieve",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    rule=rule,
+    max_tokens=300,
+    example=(
+        {"question": "Did Ilse Brandt, who founded Harrowgate Observatory, ever teach at the University of Selm?"},
+        '{"named_entities": ["Ilse Brandt", "Harrowgate Observatory", "University of Selm"]}',
+    ),
+)

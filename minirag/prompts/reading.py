@@ -1,0 +1,136 @@
+"""Reading JSON from a language model: whatever is well formed is kept, whatever is not is counted.
+
+The usual repair libraries complete a reply that was cut off, so half a name becomes an entity. Here an item that was not
+finished is dropped. One pass over the text, no recursion: a reply of a hundred thousand brackets is only a long reply.
+"""
+
+import json
+import re
+
+LONGEST = 1_000_000  # characters of a reply that are looked at
+FENCE_OR_THOUGHT = re.compile(r"```[\w-]*|<think>.*?(?:</think>|\Z)", re.DOTALL)
+TOKEN = re.compile(
+    r'"(?P<double>(?:[^"\\]|\\.)*+)(?P<end>"?)'
+    r"|(?<=[\[{,:\s])'(?P<single>(?:[^'\\]|\\.|'(?!\s*[,:\]}]))*+)(?P<stop>'?)"
+    r"|(?P<open>[\[{])|(?P<close>[\]}])|(?P<colon>:)|(?P<comma>,)|(?P<word>[^\s\[\]{}:,\"]+)",
+    re.DOTALL,
+)
+NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+class Items(list):
+    """A JSON array as far as it was readable; `cut` if its closing bracket never came, `broken` counts what could not be read in it."""
+
+    cut = False
+    broken = 0
+
+
+class Pairs(Items):
+    """A JSON object as (key, value) pairs, repeated keys included."""
+
+    key = None
+
+    def lookup(self, wanted):
+        return [value for key, value in self if isinstance(key, str) and re.sub(r"[\s_-]+", "_", key.strip().lower()) == wanted]
+
+
+def read_values(text):
+    """All JSON values at the top level of a reply, numbers as strings. Never raises."""
+    text = text[:LONGEST]
+    try:
+        return [json.loads(text, object_pairs_hook=Pairs, parse_int=str, parse_float=str, parse_constant=lambda word: None, strict=False)]
+    except (ValueError, RecursionError):
+        return _read_tolerantly(FENCE_OR_THOUGHT.sub(" ", text))
+
+
+def _read_tolerantly(text):
+    top = Items()
+    stack = [top]
+    for match in TOKEN.finditer(text):
+        kind, here = match.lastgroup, stack[-1]
+        if kind == "open":
+            stack.append(Pairs() if match["open"] == "{" else Items())
+        elif kind == "close":
+            _close(stack, Pairs if match["close"] == "}" else Items)
+        elif kind in ("end", "stop"):
+            if match[kind]:
+                _put(here, _unescape(match["double"] if kind == "end" else match["single"]))
+            else:
+                here.broken += 1
+        elif kind == "colon":
+            if type(here) is Pairs and here and here[-1][0] is None:
+                here.key = here.pop()[1]
+        elif kind == "word" and len(stack) > 1:
+            _put_word(here, match["word"])
+    _cut_down_to(stack, 1)
+    return list(top)
+
+
+def _close(stack, wanted):
+    """Close the innermost open container of this kind; what was left open inside it was cut off."""
+    depth = len(stack) - 1
+    while depth > 0 and len(stack) - depth < 4 and type(stack[depth]) is not wanted:  # a stray bracket further out is ignored
+        depth -= 1
+    if depth > 0 and type(stack[depth]) is wanted:
+        _cut_down_to(stack, depth + 1)
+        inner = stack.pop()
+        _put(stack[-1], inner)
+
+
+def _cut_down_to(stack, size):
+    while len(stack) > size:
+        inner = stack.pop()
+        inner.cut = True
+        _put(stack[-1], inner)
+
+
+def _put(container, value):
+    if type(container) is Pairs:
+        container.append((container.key, value))
+        container.key = None
+    else:
+        container.append(value)
+
+
+def _put_word(container, word):
+    if NUMBER.fullmatch(word):
+        _put(container, word)
+    elif word in ("true", "false", "null", "True", "False", "None"):
+        _put(container, None)
+    else:
+        container.broken += 1
+
+
+def _unescape(body):
+    try:
+        return json.loads(f'"{body}"', strict=False)
+    except ValueError:
+        return re.sub(r"\\(.)", r"\1", body, flags=re.DOTALL)
+
+
+def is_array(value):
+    return isinstance(value, list) and not isinstance(value, Pairs)
+
+
+def read_items(text, key, read_one):
+    """The items under `key` of a reply, or of a bare array where no object has the key: (tuple of values, dropped).
+
+    read_one(item) gives the value of an item or None if it has the wrong shape. An item that a doubled reply says again is
+    read once; a reply without anything to read counts as one dropped item.
+    """
+    values = read_values(text)
+    found = [value for pairs in values if isinstance(pairs, Pairs) for value in pairs.lookup(key)]
+    arrays = [value for value in found or values if is_array(value)]
+    dropped = len(found) - len(arrays) if found else int(not arrays)
+    kept = []
+    for array in arrays:
+        before = set(kept)
+        results = [read_one(item) for item in array]
+        dropped += results.count(None) + getattr(array, "broken", 0)
+        kept += [result for result in results if result is not None and result not in before]
+    return tuple(kept), dropped
+
+
+def read_text(item):
+    """A string without surrounding blanks, or None for anything else; numbers arrive as strings."""
+    return item.strip() or None if isinstance(item, str) else None
