@@ -1,0 +1,30 @@
+"""Figures: each is one object with a text summary, a deterministic SVG and a PNG twin.
+
+Charts of measurements are plain matplotlib inside `with viz.style():`.
+"""
+
+from .charts import draw_bipartite, draw_hierarchy, draw_ranking, draw_scores
+from .figure import Figure
+from .flows import draw_flow, draw_path
+from .graphs import draw_graph, draw_walk, layout
+from .palette import SERIES, contrast, style
+from .passages import Html, marked, show_passages
+
+__all__ = [
+    "SERIES",
+    "Figure",
+    "Html",
+    "contrast",
+    "draw_bipartite",
+    "draw_flow",
+    "draw_graph",
+    "draw_hierarchy",
+    "draw_path",
+    "draw_ranking",
+    "draw_scores",
+    "draw_walk",
+    "layout",
+    "marked",
+    "show_passages",
+    "style",
+]  # fmt: skip

@@ -1,0 +1,207 @@
+"""Bars, rankings and links: what a score table, two rankings or a matrix look like."""
+
+import numpy as np
+
+from .figure import MARGIN, Figure
+from .model import as_roles
+from .palette import BLUE, EDGE, GREEN, MUTED, OUTLINE, PALE, SKY, VERMILLION, mix, ramp
+from .scene import Box, Circle, Line, Scene, Text, clean, shorten, text_width
+
+ROW = 24
+
+
+def draw_scores(rows, highlight=None, title="", caption="", score_name="score", decimals=3, max_rows=30, width=760, sort=False):
+    """A score table as horizontal bars: `rows` are (label, score) pairs, a mapping, or a `Retrieval`'s passages.
+
+    `highlight`: labels, or a mapping from a role such as "gold" to labels; they are drawn in green and named in the text.
+    Rows are drawn in the order given unless `sort` (by score, ties by label). Negative scores point to the left.
+    """
+    rows = _score_rows(rows)
+    if sort:
+        rows = sorted(rows, key=lambda row: (-round(row[1], 9), row[0]))
+    roles, total = as_roles(highlight), len(rows)
+    rows = rows[:max_rows]
+    labels = [shorten(label, width * 0.42, 13, bold=label in roles) for label, _ in rows]
+    left = MARGIN + round(max((text_width(x, 13, bold=True) for x in labels), default=0)) + 12
+    marks = [f"{score:.{decimals}f}" for _, score in rows]
+    right = width - MARGIN - round(max((text_width(x, 13) for x in marks), default=0)) - 8
+    low, high = min([0.0] + [s for _, s in rows]), max([0.0] + [s for _, s in rows])
+    unit = (right - left) / ((high - low) or 1.0)
+    zero = round(left - low * unit)
+    scene = Scene(width, len(rows) * ROW + 34)
+    scene.add(Text(left, 16, shorten(score_name, right - left, 12), 12, colour=MUTED), Line(((zero, 22), (zero, scene.height - 8)), EDGE))
+    for number, ((label, score), short, mark) in enumerate(zip(rows, labels, marks)):
+        y, end = 26 + number * ROW, zero + round(score * unit)
+        chosen = label in roles
+        scene.add(Text(left - 10, y + 16, short, 13, "end", bold=chosen, title=label if short != label else ""))
+        scene.add(Box(min(zero, end), y + 3, max(1, abs(end - zero)), ROW - 8, fill=GREEN if chosen else BLUE, title=f"{label}: {mark}"))
+        scene.add(Text(max(zero, end) + 6, y + 16, mark, 13))
+    if roles:
+        names = ", ".join(dict.fromkeys(clean(r) for r in roles.values()))
+        scene.add(Box(right - 12 - round(text_width(names, 12)), 6, 12, 12, fill=GREEN), Text(right, 16, names, 12, "end"))
+    if total > len(rows):
+        caption = f"{caption} Shown: the first {len(rows)} of {total} rows.".strip()
+    text = [f"  {mark}  {clean(label)}" + (f" [{clean(roles[label])}]" if label in roles else "") for (label, _), mark in zip(rows, marks)]
+    return Figure(scene, "\n".join([f"{score_name} of {total} items"] + text), title, caption)
+
+
+def _score_rows(rows):
+    if hasattr(rows, "passages"):
+        return [(p.chunk.title or p.chunk.id, float(p.score)) for p in rows.passages]
+    return [(clean(label), float(score)) for label, score in (rows.items() if hasattr(rows, "items") else rows)]
+
+
+def draw_ranking(a, b, names=("A", "B"), labels=None, gold=(), k=10, title="", caption="", width=760):
+    """Two rankings side by side, the same item joined by a line: who moved up, who fell out of the first `k`.
+
+    `a`, `b`: ids best first, or two `Retrieval`s; `labels`: id -> text to show; `gold`: ids drawn in green and bold.
+    """
+    labels = {**_titles(a), **_titles(b), **(labels or {})}
+    first, second = _ids(a)[:k], _ids(b)[:k]
+    rows = max(len(first), len(second), 1)
+    gold, scene = set(gold), Scene(width, rows * 28 + 40)
+    left, right = round(width * 0.40), round(width * 0.60)
+    for x, anchor, name in ((left, "end", names[0]), (right, "start", names[1])):
+        scene.add(Text(x, 18, shorten(name, width * 0.38, 13, True), 13, anchor, bold=True))
+    for i, item in enumerate(first):
+        if item in second:
+            strong = item in gold
+            scene.add(
+                Line(
+                    ((left + 12, 42 + 28 * i), (right - 12, 42 + 28 * second.index(item))),
+                    GREEN if strong else EDGE,
+                    3 if strong else 1,
+                    title=clean(labels.get(item, item)),
+                )
+            )
+    for ids, others, x, sign in ((first, second, left, -1), (second, first, right, 1)):
+        for i, item in enumerate(ids):
+            y, mark, anchor = 42 + 28 * i, item in gold, "end" if sign < 0 else "start"
+            row = shorten(labels.get(item, item), width * 0.36 - 30, 13, mark)
+            number = f"{i + 1}"
+            scene.add(Circle(x - sign * 10, y, 5, fill=GREEN if mark else (SKY if item in others else "#FFFFFF"), stroke=OUTLINE))
+            scene.add(
+                Text(x + sign * 4, y + 5, number, 12, anchor, colour=MUTED),
+                Text(x + sign * 26, y + 5, row, 13, anchor, bold=mark, title=clean(labels.get(item, item))),
+            )
+    return Figure(scene, _ranking_text(first, second, names, labels, gold), title, caption or _ranking_caption(first, second, gold))
+
+
+def _ids(ranking):
+    return [str(i) for i in getattr(ranking, "ids", ranking)]
+
+
+def _titles(ranking):
+    return {p.id: p.chunk.title or p.id for p in getattr(ranking, "passages", ())}
+
+
+def _ranking_caption(first, second, gold):
+    shared = len(set(first) & set(second))
+    return f"{shared} items are in both lists; a hollow dot marks one that the other list lacks." + (" Green: gold." if gold else "")
+
+
+def _ranking_text(first, second, names, labels, gold):
+    rows = [f"Ranking of {names[0]} against {names[1]}"]
+    for item in dict.fromkeys(second + first):
+        places = " / ".join(str(ids.index(item) + 1) if item in ids else "-" for ids in (first, second))
+        rows.append(f"  {places}  {clean(labels.get(item, item))}" + (" [gold]" if item in gold else ""))
+    return "\n".join(rows)
+
+
+def draw_bipartite(
+    nodes, passages, matrix, node_scores=None, passage_scores=None, highlight=None, title="", caption="", names=("nodes", "passages"), max_rows=24, width=760
+):
+    """The node-to-passage matrix as links: left the nodes, right the passages, a line where a node occurs in a passage.
+
+    `matrix`: (nodes, passages), dense or sparse; the line's width follows the number. Scores fill the dots and are written beside them.
+    """
+    matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
+    nodes, passages, roles = [clean(n) for n in nodes], [clean(p) for p in passages], as_roles(highlight)
+    left_out = max(0, len(nodes) - max_rows) + max(0, len(passages) - max_rows)
+    rows = min(max_rows, max(len(nodes), len(passages), 1))
+    scene = Scene(width, rows * 28 + 46)
+    columns = []
+    for items, scores, x, sign, name in (
+        (nodes[:max_rows], node_scores, round(width * 0.38), -1, names[0]),
+        (passages[:max_rows], passage_scores, round(width * 0.62), 1, names[1]),
+    ):
+        step = (rows * 28) / max(1, len(items))
+        columns.append(([(x, round(36 + step * (i + 0.5))) for i in range(len(items))], items, scores, sign))
+        scene.add(Text(x, 18, name, 13, "end" if sign < 0 else "start", bold=True))
+    top = matrix.max(initial=0.0) or 1.0
+    for i, j in zip(*np.nonzero(matrix[:max_rows, :max_rows])):
+        value = matrix[i, j]
+        scene.add(
+            Line((columns[0][0][i], columns[1][0][j]), EDGE, max(1, round(3 * value / top)) if top > 1 else 1, title=f"{nodes[i]} – {passages[j]}: {value:g}")
+        )
+    for spots, items, scores, sign in columns:
+        peak = max((float(s) for s in scores), default=0.0) or 1.0 if scores is not None else 1.0
+        for i, ((x, y), item) in enumerate(zip(spots, items)):
+            share = max(0.0, float(scores[i])) / peak if scores is not None else 0.3
+            value = f" {float(scores[i]):.3f}" if scores is not None else ""
+            row = shorten(item, width * 0.36 - text_width(value, 13) - 22, 13, item in roles)
+            scene.add(
+                Circle(x, y, 4 + round(5 * share**0.5), fill=ramp(share**0.5), stroke=VERMILLION if item in roles else OUTLINE, width=3 if item in roles else 1)
+            )
+            scene.add(
+                Text(
+                    x + sign * 16,
+                    y + 5,
+                    row + value if sign > 0 else value.strip() + " " * bool(value) + row,
+                    13,
+                    "start" if sign > 0 else "end",
+                    bold=item in roles,
+                    title=item,
+                )
+            )
+    if left_out:
+        caption = f"{caption} {left_out} rows beyond the first {max_rows} are left out.".strip()
+    return Figure(scene, _bipartite_text(nodes, passages, matrix, node_scores, passage_scores, names), title, caption)
+
+
+def _bipartite_text(nodes, passages, matrix, node_scores, passage_scores, names):
+    rows = [f"{len(nodes)} {names[0]}, {len(passages)} {names[1]}, {int((matrix != 0).sum())} links"]
+    for i, node in enumerate(nodes):
+        score = f" ({float(node_scores[i]):.3f})" if node_scores is not None else ""
+        links = ", ".join(passages[j] + (f" x{matrix[i, j]:g}" if matrix[i, j] != 1 else "") for j in np.nonzero(matrix[i])[0])
+        rows.append(f"  {node}{score}: {links or 'nothing'}")
+    rows += [f"  {passage}: {float(passage_scores[j]):.3f}" for j, passage in enumerate(passages)] if passage_scores is not None else []
+    return "\n".join(rows)
+
+
+def draw_hierarchy(levels, labels=None, title="", caption="", width=760, row=64):
+    """A community hierarchy as nested bars: a row a level, coarsest on top, a community as wide as it has nodes.
+
+    `levels`: lists of sets of nodes, each level a partition that refines the one above. `labels`: node -> text.
+    """
+    order = _hierarchy_order([list(map(set, level)) for level in levels])
+    total = max(1, len(order))
+    place = {node: i for i, node in enumerate(order)}
+    scene, rows = Scene(width, len(levels) * row + 8), []
+    left, unit = MARGIN + 64, (width - 2 * MARGIN - 64) / total
+    for depth, level in enumerate(levels):
+        y = depth * row + 4
+        scene.add(Text(MARGIN, y + row // 2, f"level {depth}", 12, colour=MUTED))
+        rows.append(f"level {depth}: {len(level)} communities")
+        for members in sorted(level, key=lambda c: min(place[n] for n in c)):
+            first, count = min(place[n] for n in members), len(members)
+            x, end = round(left + first * unit), round(left + (first + count) * unit)
+            names = [clean((labels or {}).get(n, n)) for n in sorted(members, key=place.get)]
+            fill = mix(PALE, SKY, 0.15 + 0.5 * (depth % 2))
+            scene.add(Box(x + 1, y, max(1, end - x - 2), row - 8, fill=fill, stroke=OUTLINE, round=4, title=", ".join(names)))
+            lines = [f"{count} node" + "s" * (count != 1) if end - x > 80 else str(count), ", ".join(names)]
+            for i, line in enumerate(lines if end - x > 44 else []):
+                scene.add(Text(x + 7, y + 20 + 17 * i, shorten(line, end - x - 16, 12, i == 0), 12, bold=i == 0))
+            rows.append(f"  {count}: " + ", ".join(sorted(names)[:8]) + (", ..." if count > 8 else ""))
+    return Figure(scene, "\n".join([f"Hierarchy of {total} nodes, {len(levels)} levels"] + rows), title, caption)
+
+
+def _hierarchy_order(levels):
+    """All nodes so that every community of every level is a contiguous run: sorted by the chain of communities they are in."""
+    chains = {}
+    for level in levels:
+        ranked = sorted(level, key=lambda c: (-len(c), str(min(map(str, c)))))
+        for number, members in enumerate(ranked):
+            for node in members:
+                chains.setdefault(node, []).append(number)
+    return sorted(chains, key=lambda node: (chains[node], str(node)))

@@ -1,0 +1,146 @@
+"""Boxes and arrows: the stages of a pipeline, and paths through a graph."""
+
+from .figure import MARGIN, Figure
+from .palette import EDGE, INK, MUTED, OUTLINE, PALE, SKY, VERMILLION, mix
+from .scene import Box, Line, Scene, Text, arrow, clean, shorten, text_width, wrap
+
+FILLS = (PALE, "#FDF1DC", "#E3F4EE", "#F8ECF3")
+
+
+def draw_flow(steps, arrows=(), title="", caption="", width=760, highlight=(), link="plays the part of"):
+    """Boxes from left to right, joined by arrows: what happens to a text on its way to an answer.
+
+    A step is a heading or (heading, detail). `arrows`: what the arrows carry. A mapping from row name to steps draws several rows;
+    dotted lines join the boxes of one column (`link` says what they mean). More than six steps in one row continue below.
+    """
+    rows = dict(steps) if hasattr(steps, "items") else {"": list(steps)}
+    if len(rows) == 1 and len(next(iter(rows.values()))) > 6:
+        rows = _folded(next(iter(rows.values())))
+        linked = False
+    else:
+        linked = len(rows) > 1
+    columns = max(map(len, rows.values()))
+    left = MARGIN + (round(max(text_width(name, 13, True) for name in rows)) + 18 if linked else 0)
+    gap = max([44] + [round(text_width(clean(a), 11)) + 22 for a in arrows]) if columns > 1 else 0
+    gap = min(gap, 104)
+    wide = (width - left - MARGIN - (columns - 1) * gap) // columns
+    scene, top = Scene(width, 0), 8
+    spots, number = [], 0
+    for line, (name, row) in enumerate(rows.items()):
+        cells = [_cell(step, wide) for step in row]
+        tall = max(len(head) * 17 + len(detail) * 15 + (6 if detail else 0) for head, detail in cells) + 22
+        if linked:
+            scene.add(*(Text(MARGIN, top + tall // 2 + 5, name, 13, bold=True),))
+        for column, (head, detail) in enumerate(cells):
+            x = left + column * (wide + gap)
+            chosen = _heading(row[column]) in highlight
+            scene.add(
+                Box(
+                    x,
+                    top,
+                    wide,
+                    tall,
+                    fill=FILLS[line % len(FILLS)] if linked else PALE,
+                    stroke=VERMILLION if chosen else OUTLINE,
+                    line=3 if chosen else 1,
+                    round=8,
+                )
+            )
+            _write(scene, x + wide // 2, top, tall, head, detail)
+            if column:
+                scene.add(*arrow((x - gap + 4, top + tall // 2), (x - 4, top + tall // 2), INK, 2, size=10))
+                if number < len(arrows) and arrows[number]:
+                    scene.add(Text(x - gap // 2, top + tall // 2 - 8, shorten(arrows[number], gap - 6, 11), 11, "middle", colour=MUTED, italic=True))
+                number += 1
+        if spots and linked:
+            scene.add(*(Line(((x, spots[-1]), (x, top)), EDGE, 1, dash=True) for x in (left + c * (wide + gap) + wide // 2 for c in range(len(row)))))
+        if spots and not linked:
+            turn, end = spots[-1] + 17, left + wide // 2
+            start = left + (columns - 1) * (wide + gap) + wide // 2
+            scene.add(Line(((start, spots[-1] + 3), (start, turn), (end, turn)), INK, 2), *arrow((end, turn), (end, top - 3), INK, 2, size=10))
+            number += 1
+        spots.append(top + tall)
+        top += tall + 34
+    scene.height = top - 26
+    return Figure(scene, _flow_text(rows, arrows, linked, link), title, caption)
+
+
+def _folded(steps):
+    """One long row as several of at most five."""
+    lines = -(-len(steps) // 5)
+    size = -(-len(steps) // lines)
+    return {" " * i: steps[i * size : (i + 1) * size] for i in range(lines)}
+
+
+def _heading(step):
+    return step if isinstance(step, str) else step[0]
+
+
+def _cell(step, wide):
+    heading, detail = (step, "") if isinstance(step, str) else (*step, "")[:2]
+    return wrap(heading, wide - 14, 13, lines=3, bold=True), wrap(detail, wide - 14, 11, lines=5) if detail else []
+
+
+def _write(scene, x, top, tall, head, detail):
+    block = len(head) * 17 + len(detail) * 15 + (4 if detail else 0)
+    y = top + (tall - block) // 2
+    scene.add(*(Text(x, y + 14 + 17 * i, line, 13, "middle", bold=True) for i, line in enumerate(head)))
+    scene.add(*(Text(x, y + 16 + 17 * len(head) + 15 * i, line, 11, "middle", colour=MUTED) for i, line in enumerate(detail)))
+
+
+def _flow_text(rows, arrows, linked, link):
+    parts, number = [], 0
+    for name, row in rows.items():
+        words = []
+        for column, step in enumerate(row):
+            if column or (number and not linked):
+                words.append(f"--{clean(arrows[number])}-->" if number < len(arrows) and arrows[number] else "-->")
+                number += 1
+            heading, detail = (step, "") if isinstance(step, str) else (*step, "")[:2]
+            words.append(clean(heading) + (f" ({clean(detail)})" if detail else ""))
+        parts.append((f"{clean(name)}: " if linked else "") + " ".join(words))
+    names = list(rows)
+    if linked:
+        for column, cells in enumerate(zip(*rows.values())):
+            parts.append("  " + f" ~ {link} ~ ".join(clean(_heading(c)) for c in reversed(cells)))
+    return "\n".join(parts) if names else ""
+
+
+def draw_path(paths, relations=None, scores=None, title="", caption="", width=760, score_name="score"):
+    """Paths through a graph, one a row: a chain of boxes joined by arrows that carry the relations.
+
+    `paths`: a list of nodes, or a list of such lists, best first. `relations`: mapping (node, node) -> text, either direction.
+    `scores`: one number a path.
+    """
+    paths = [list(paths)] if paths and isinstance(paths[0], str) else [list(p) for p in paths]
+    relations = relations or {}
+    longest = max(map(len, paths), default=1)
+    left = MARGIN + (62 if scores is not None else 0)
+    gap = {2: 150, 3: 110, 4: 84}.get(longest, 64)
+    wide = min(170, (width - left - MARGIN - (longest - 1) * gap) // longest)
+    scene, rows = Scene(width, len(paths) * 66 + 4), []
+    for number, path in enumerate(paths):
+        y = number * 66 + 6
+        if scores is not None:
+            scene.add(Text(MARGIN, y + 29, f"{scores[number]:.3f}", 13, bold=True))
+        words = []
+        for column, node in enumerate(path):
+            x = left + column * (wide + gap)
+            scene.add(Box(x, y, wide, 48, fill=mix(SKY, "#FFFFFF", 0.7), stroke=OUTLINE, round=8, title=clean(node)))
+            lines = wrap(node, wide - 12, 12, lines=2)
+            scene.add(*(Text(x + wide // 2, y + 28 + 16 * i - 8 * (len(lines) - 1), line, 12, "middle") for i, line in enumerate(lines)))
+            if column:
+                relation = relations.get((path[column - 1], node)) or relations.get((node, path[column - 1])) or ""
+                forward = (path[column - 1], node) in relations or (node, path[column - 1]) not in relations
+                ends = ((x - gap + 3, y + 28), (x - 3, y + 28))
+                scene.add(*arrow(*(ends if forward else ends[::-1]), INK, 1))
+                scene.add(Text(x - gap // 2, y + 20, shorten(relation, gap - 10, 11), 11, "middle", colour=MUTED, italic=True, title=clean(relation)))
+                words.append(
+                    (f"--{clean(relation)}--" if relation else "--")
+                    if forward and not relation
+                    else (f"--{clean(relation)}->" if forward else f"<-{clean(relation)}--")
+                )
+            words.append(clean(node))
+        rows.append((f"  {scores[number]:.3f}  " if scores is not None else "  ") + " ".join(words))
+    head = f"{len(paths)} path" + "s" * (len(paths) != 1) + (f", {score_name} first" if scores is not None else "")
+    return Figure(scene, "\n".join([head] + rows), title, caption)

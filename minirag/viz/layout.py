@@ -1,0 +1,124 @@
+"""Where the nodes go: stress majorisation in plain arithmetic, so that every machine draws the same picture.
+
+Only +, -, *, / and square roots are used, on arrays and in a fixed order; those are exact to the last bit under IEEE 754,
+while layouts that call eigenvalue solvers or random numbers move with library versions.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+
+@lru_cache(maxsize=64)
+def stress_layout(count, edges):
+    """Positions (count, 2) in which drawn distances follow the distances in the graph.
+
+    `edges` is a tuple of pairs of node numbers. Around hubs edges are longer, which spreads their leaves.
+    """
+    if count < 2:
+        return np.zeros((count, 2))
+    lengths = _distances(count, edges)
+    np.fill_diagonal(lengths, 1.0)
+    weights = 1.0 / (lengths * lengths)
+    np.fill_diagonal(weights, 0.0)
+    total = weights.sum(axis=0)
+    rounds, starts = (150, 4) if count <= 100 else (60, 1)
+    candidates = [_majorise(_start(count, edges, turn), lengths, weights, total, rounds) for turn in range(starts)]
+    best = min(range(starts), key=lambda turn: candidates[turn][0])
+    return candidates[best][1]
+
+
+def _majorise(points, lengths, weights, total, rounds):
+    """Move every node to the weighted mean of where the others want it, again and again; returns stress and positions."""
+    for _ in range(rounds):
+        dx = points[None, :, 0] - points[:, None, 0]
+        dy = points[None, :, 1] - points[:, None, 1]
+        apart = np.sqrt(dx * dx + dy * dy) + 1e-9
+        pull = weights * lengths / apart
+        x = (weights * points[:, None, 0] + pull * dx).sum(axis=0) / total
+        y = (weights * points[:, None, 1] + pull * dy).sum(axis=0) / total
+        points = np.round(np.stack([x, y], axis=1), 6)
+    error = (apart - lengths) ** 2 * weights
+    return float(np.round(error.sum(), 3)), points
+
+
+def _distances(count, edges):
+    """Shortest-path lengths between all nodes, in whole numbers; unconnected parts stand a little apart."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import shortest_path
+
+    degree = [0] * count
+    for a, b in edges:
+        degree[a] += 1
+        degree[b] += 1
+    length = [4 + int((2 * (degree[a] + degree[b])) ** 0.5) for a, b in edges]
+    ends = tuple(zip(*edges)) or ((), ())
+    found = shortest_path(coo_array((length, ends), shape=(count, count)).tocsr(), directed=False) if edges else np.full((count, count), np.inf)
+    finite = found[np.isfinite(found)]
+    furthest = max(8.0, float(finite.max()) * 0.6) if len(finite) else 8.0
+    return np.where(np.isfinite(found), found, furthest)
+
+
+def _start(count, edges, turn):
+    """A golden spiral; each turn hands its places out in another order, the busiest nodes first, last or shuffled by a stride."""
+    degree = [0] * count
+    for a, b in edges:
+        degree[a] += 1
+        degree[b] += 1
+    order = sorted(range(count), key=lambda node: (-degree[node], node))
+    order = [order, order[::-1], order[::2] + order[1::2], list(range(count))][turn]
+    places = np.arange(count) + 0.5
+    angle, radius = places * 2.399963, 4 * np.sqrt(places)
+    spiral = np.round(np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1), 4)
+    points = np.empty((count, 2))
+    points[order] = spiral
+    return points
+
+
+def level(points):
+    """Turn the drawing so that its longest direction lies flat, since canvases and labels are wide."""
+    if len(points) < 3:
+        return points
+    x, y = (points - points.mean(axis=0)).T
+    xx, yy, xy = float((x * x).sum()), float((y * y).sum()), float((x * y).sum())
+    spread = (((xx - yy) / 2) ** 2 + xy * xy) ** 0.5
+    if spread < 1e-9:
+        return points
+    cosine = max(0.0, (1 + (xx - yy) / (2 * spread)) / 2) ** 0.5
+    sine = max(0.0, (1 - (xx - yy) / (2 * spread)) / 2) ** 0.5 * (1 if xy >= 0 else -1)
+    return np.stack([x * cosine + y * sine, y * cosine - x * sine], axis=1)
+
+
+def fit(points, width, height, margin_x, margin_y):
+    """Scale positions to a canvas; a narrow drawing is stretched at most 2.5 times more in one direction than in the other."""
+    points = np.asarray(points, dtype=float)
+    if not len(points):
+        return points
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = np.array([width - 2 * margin_x, height - 2 * margin_y], dtype=float)
+    scale = np.where(high - low > 1e-9, room / np.maximum(high - low, 1e-9), np.inf)
+    scale = np.where(np.isfinite(scale), np.minimum(scale, 2.5 * scale.min()), 1.0)
+    return (points - (low + high) / 2) * scale + np.array([width / 2, height / 2])
+
+
+def spread(points, sizes, width, height, margin_x, margin_y, rounds=60):
+    """Push apart nodes whose boxes (`sizes`: (n, 2), label included) overlap, and keep all inside the margins."""
+    points = np.array(points, dtype=float)
+    if len(points) < 2:
+        return points
+    need = (sizes[:, None, :] + sizes[None, :, :]) / 2
+    for _ in range(rounds):
+        gap = points[:, None, :] - points[None, :, :]
+        lack = need - np.abs(gap)
+        crowded = (lack[..., 0] > 0) & (lack[..., 1] > 0)
+        np.fill_diagonal(crowded, False)
+        if not crowded.any():
+            break
+        sideways = crowded & (lack[..., 0] < lack[..., 1])
+        upright = crowded & ~sideways
+        order = np.sign(np.arange(len(points))[:, None] - np.arange(len(points))[None, :])
+        sign = np.where(gap == 0, order[..., None], np.sign(gap))
+        step = np.stack([np.where(sideways, lack[..., 0] * sign[..., 0], 0), np.where(upright, lack[..., 1] * sign[..., 1], 0)], axis=-1)
+        points = points + 0.3 * np.round(step, 6).sum(axis=1)
+        points = np.clip(points, [margin_x, margin_y], [width - margin_x, height - margin_y])
+    return points
