@@ -4,7 +4,8 @@ from .base import Method
 from .bm25 import BM25Retriever
 from .dense import DenseRetriever
 from .hipporag import HippoRAG
+from .ircot import IRCoTHippoRAG
 
-METHODS = {method.name: method for method in (BM25Retriever, DenseRetriever, HippoRAG)}
+METHODS = {method.name: method for method in (BM25Retriever, DenseRetriever, HippoRAG, IRCoTHippoRAG)}
 
-__all__ = ["METHODS", "BM25Retriever", "DenseRetriever", "HippoRAG", "Method"]
+__all__ = ["METHODS", "BM25Retriever", "DenseRetriever", "HippoRAG", "IRCoTHippoRAG", "Method"]

@@ -21,6 +21,7 @@ class Method:
     granularity = ()
     operators = {}
     ties = "ascending"
+    needs_model = False
 
     def __init__(self, chunks, llm):
         self.chunks = tuple(chunks)

@@ -5,19 +5,22 @@ Differs from the paper in nothing known; every place where the released code dif
 `Choices`, and `follow="code"` sets them all.
 """
 
-from dataclasses import dataclass, fields, replace
+import json
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from ..algorithms.pagerank import transition_matrix
 from ..build import choose_extraction, knowledge_graph, normalise_phrase, with_synonymy
 from ..encoders import load_encoder
+from ..graph import Graph
 from ..index import adjacency_matrix, chunk_index, fact_matrix, fact_passage_matrix, node_index, node_specificity, passage_matrix
 from ..llm import load_llm
 from ..operators import chunk, node, relationship
 from ..results import Step
-from ..utils import MiniragError
+from ..utils import MiniragError, write_atomic
 from .base import Method
 
 
@@ -122,13 +125,28 @@ class HippoRAG(Method):
         method.node_index
         return method
 
+    def save(self, folder):
+        """Write the graph and the choices to a folder, in open formats. Vectors stay in the embedding cache."""
+        self.relations.save(Path(folder) / "graph")
+        write_atomic(Path(folder) / "choices.json", json.dumps(asdict(self.choices), indent=1) + "\n")
+
+    @classmethod
+    def load(cls, folder, llm="offline", encoder="minilm"):
+        """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
+        folder = Path(folder)
+        if not (folder / "choices.json").is_file():
+            raise MiniragError(f"{folder} holds no saved HippoRAG index: choices.json is missing. Build it again.")
+        choices = choose(**json.loads((folder / "choices.json").read_text(encoding="utf-8")))
+        relations = Graph.load(folder / "graph")
+        encoder = load_encoder(encoder).fit([c.passage for c in relations.chunks])
+        return cls(relations, load_llm(llm), encoder, choices)
+
     def with_options(self, **choices):
         """The same graph and vectors with other choices; what depends on a changed choice is computed again, the rest is shared."""
         if choices.get("script", self.choices.script) != self.choices.script:
             raise MiniragError("The script is chosen when the graph is built: call HippoRAG.build(..., script=...).")
-        unknown = choose(**choices)  # raises on an unknown name
-        del unknown
-        copy = HippoRAG(self.relations, self.llm, self.encoder, replace(self.choices, **choices), self.question_entities)
+        chosen = choose(**{**asdict(self.choices), **choices})
+        copy = HippoRAG(self.relations, self.llm, self.encoder, chosen, self.question_entities)
         shared = {"node_index", "chunk_index", "_facts"}
         if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in ("synonymy_threshold", "strict", "min_letters")):
             shared |= {"graph"}

@@ -3,7 +3,7 @@
 import json
 
 from .reading import read_items, read_text
-from .spans import positions, sentences_of
+from .spans import passage_positions, sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -35,7 +35,7 @@ def rule(fields):
     title, text = fields["title"].strip(), fields["text"]
     whole = f"{title}\n{text}"
     names = [title] if title else []
-    names += [part[start:end] for part in (title, *sentences_of(text)) for start, end in positions(part, whole)]
+    names += [part[start:end] for part in (title, *sentences_of(text)) for start, end in passage_positions(part, whole)]
     return json.dumps({"named_entities": list(dict.fromkeys(names))}, ensure_ascii=False)
 
 

@@ -90,6 +90,11 @@ def positions(text, whole=None):
     return capitalised_positions(text) if uses_capitals(whole or text) else caseless_positions(text)
 
 
+def passage_positions(text, whole=None):
+    """As `positions`, without the words that are capitalised only because they open a sentence ("She", "However", "This")."""
+    return [(start, end) for start, end in positions(text, whole) if text[start:end].lower() not in STOP_WORDS]
+
+
 def sentences_of(text):
     """The sentences as strings."""
     return [text[start:end] for start, end in sentences(text)]
