@@ -25,13 +25,13 @@ def key_of(fingerprint, kind, text):
 class EmbeddingCache:
     """Keys to vectors in `cache_folder()/embeddings/vectors.sqlite`.
 
-    A value that fails its checksum counts as absent. Where the file cannot be opened, read or written, one warning is given and
-    everything counts as absent from then on: slower, never wrong.
+    A value that fails its checksum counts as absent. Where the file cannot be read, or cannot be written, one warning is given and
+    that is not tried again: slower, never wrong. A file that can only be read (a course's shared folder) is still read.
     """
 
     def __init__(self, folder=None):
         self.path = (folder or cache_folder() / "embeddings") / "vectors.sqlite"
-        self.broken = False
+        self.broken = set()
 
     def get(self, keys):
         """Return {key: vector (d,)} of those keys that are stored whole."""
@@ -46,27 +46,29 @@ class EmbeddingCache:
                         found[key] = vector
 
         if keys and self.path.exists():  # reading alone creates no file
-            self._try(read)
+            self._try("read", read)
         return found
 
     def put(self, vectors):
         """Store {key: vector}, all of them or none."""
         rows = [(key, _packed(vector)) for key, vector in vectors.items()]
-        self._try(lambda database: database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows))
+        self._try("written", lambda database: database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows))
 
-    def _try(self, action):
-        if self.broken:
+    def _try(self, deed, action):
+        if deed in self.broken:
             return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=60)) as database, database:
                 database.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
+                database.text_factory = bytes  # a damaged value may claim to be text
                 action(database)
         except (OSError, sqlite3.Error) as error:
-            self.broken = True
+            self.broken.add(deed)
             warnings.warn(
-                f"The embedding cache {self.path} cannot be used ({error}), so texts are encoded anew. "
-                "Delete that file, or set MINIRAG_CACHE to a folder that can be written.", stacklevel=2,
+                f"The embedding cache {self.path} cannot be {deed} ({error}), so texts are encoded anew. "
+                "Delete that file, or set MINIRAG_CACHE to a folder that can be written.",
+                stacklevel=2,
             )
 
 

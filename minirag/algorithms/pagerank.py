@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-# Columns solved together: a block of vectors that stays in a processor's cache makes a batch about twice as fast as one wide array.
-COLUMNS_AT_ONCE = 16
+COLUMNS_AT_ONCE = 32  # columns solved together: wide enough to share each look at the matrix, small enough to stay in a processor's cache
 
 
 def personalized_pagerank_by_hand(graph, reset, damping=0.5, steps=100):
@@ -83,8 +82,9 @@ def personalized_pagerank(adjacency, reset, damping=0.5, tol=1e-10, max_iter=100
     adjacency: sparse (n, n) of edge weights >= 0, symmetric or not, or the `Transitions` made from it (then nothing is prepared twice).
     reset: (n,) or (n, batch), >= 0, every column with some mass; columns are normalised here. float32 is kept, anything else becomes float64.
     damping: the probability of FOLLOWING an edge, in [0, 1); 1 - damping is the restart probability.
-    tol: bound on the L1 residual r + d W y - y of (*), r summing to 1; the L1 error of y is then at most tol / (1 - damping).
-        It is raised to what the number type can resolve (8 units of rounding).
+    tol: bound on the L1 norm of the residual r + d W y - y of (*), r summing to 1; the L1 error of y is then at most tol / (1 - damping), that of
+        the result at most twice as much. tol is raised to what the number type resolves (8 units of rounding); in float32 a hub of 100,000 edges
+        costs another 1e-4, for the additions at the hub are rounded too.
     max_iter: a warning is given if this many steps do not reach `tol`.
     Returns an array shaped like `reset`; columns sum to 1. Raises ValueError for shapes or numbers that are none of the above.
 
@@ -100,7 +100,7 @@ def personalized_pagerank(adjacency, reset, damping=0.5, tol=1e-10, max_iter=100
     found = np.empty_like(columns)
     for start in range(0, columns.shape[1], COLUMNS_AT_ONCE):
         block = np.ascontiguousarray(columns[:, start : start + COLUMNS_AT_ONCE])
-        found[:, start : start + COLUMNS_AT_ONCE] = _solve(matrix, block / block.sum(axis=0), damping if walk.symmetric else 0.0, tol, max_iter)
+        found[:, start : start + COLUMNS_AT_ONCE] = _solve(matrix, _shares(block), damping if walk.symmetric else 0.0, tol, max_iter)
     return found.reshape(reset.shape)
 
 
@@ -108,25 +108,34 @@ def _solve(walk, home, damping, tol, max_iter):
     """Solve y = home + walk y, for the columns of `home` (n, batch); returns y scaled to columns that sum to 1.
 
     With `damping` = 0 this is the power iteration. On an undirected graph the eigenvalues of W are real and lie in [-1, 1], so Chebyshev's
-    semi-iteration, which also leans on the step before, needs about half the steps at d = 0.5 and a tenth at d = 0.95.
+    semi-iteration, which stretches each step away from the one before the last, needs about half the steps at d = 0.5 and a sixth at d = 0.95.
     """
-    before, now, lean = np.zeros_like(home), home, 1.0
+    before, now, stretch = np.zeros_like(home), home, 1.0
     for step in range(max_iter):
         fresh = walk @ now
         fresh += home
-        change = fresh - now
-        if np.abs(change, out=change).sum(axis=0).max(initial=0) <= tol:
+        if _l1(fresh, now) <= tol:
             break
-        lean = 1 / (1 - damping**2 * (lean / 4 if step > 1 else 0.5 * step))
+        stretch = 1 / (1 - damping**2 * stretch / (2 if step == 1 else 4)) if step else 1.0
         fresh -= before
-        fresh *= home.dtype.type(lean)
+        fresh *= home.dtype.type(stretch)
         fresh += before
         before, now = now, fresh
     else:
         warnings.warn(f"PageRank stopped after {max_iter} steps before reaching tol={tol:g}; raise max_iter or tol.", RuntimeWarning, stacklevel=3)
         fresh = now
-    np.maximum(fresh, 0, out=fresh)
-    return fresh / fresh.sum(axis=0)
+    return _shares(np.maximum(fresh, 0))
+
+
+def _l1(a, b):
+    """The greatest L1 distance between two columns of the same number."""
+    difference = a - b
+    return np.abs(difference, out=difference).sum(axis=0).max(initial=0)
+
+
+def _shares(columns):
+    """Columns scaled to sum to 1; added up in float64, since 16,000 float32 additions in a row lose two digits."""
+    return columns / columns.sum(axis=0, dtype=np.float64).astype(columns.dtype)
 
 
 def _equal(a, b):
