@@ -34,15 +34,10 @@ runpy.run_path(str(OFFLINE / "sitecustomize.py"))
 
 
 def data_set_present(name):
-    """True where `minirag fetch NAME` has nothing left to do: in MINIRAG_DATA, else in the folder that minirag fetches to."""
-    folders = [Path(os.environ["MINIRAG_DATA"])] if os.environ.get("MINIRAG_DATA") else []
-    try:
-        from minirag.datasets import data_folder
+    """True where all files of the data set lie in MINIRAG_DATA, else in the folder that `minirag fetch` fills."""
+    from minirag.fetching import DATASETS, available
 
-        folders.append(Path(data_folder()))
-    except ImportError:
-        pass
-    return any((folder / name).is_dir() and any((folder / name).iterdir()) for folder in folders)
+    return name in DATASETS and available(name)
 
 
 def missing_data(names):
@@ -82,7 +77,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    rungs, browser = Counter(), Counter()
+    rungs, browser, widgets = Counter(), Counter(), []
     for outcome in ("passed", "failed", "skipped"):
         for report in terminalreporter.stats.get(outcome, []):
             said = dict(getattr(report, "user_properties", []))
@@ -93,6 +88,7 @@ def pytest_terminal_summary(terminalreporter):
                 rungs[1, "notebooks", "left out"] += 1
             if "browser" in said:
                 browser[outcome] += 1
+            widgets += [said["widgets"]] if "widgets" in said else []
     names = {0: "shipped corpora", 1: "published data"}
     terminalreporter.section("what ran")
     for rung, name in names.items():
@@ -101,6 +97,8 @@ def pytest_terminal_summary(terminalreporter):
     terminalreporter.write_line("rung 2 (live models): never run by the tests; servers on this machine stand in for them")
     counts = [f"{number} {outcome}" for outcome, number in browser.items()]
     terminalreporter.write_line(f"browser tests: {', '.join(counts) or 'none ran'}")
+    for line in widgets:
+        terminalreporter.write_line(f"  {line}")
 
 
 def pytest_unconfigure():
