@@ -1,0 +1,320 @@
+# ---
+# jupyter:
+#   minirag:
+#     title: Chunking and BM25
+#     minutes: 35
+# ---
+
+# %% [markdown]
+# # Exercise 1: chunking and BM25
+#
+# Before any graph there is a search over pieces of text. You cut a text into windows that overlap, count in how many pieces a word stands,
+# and put both together into BM25, the ranking that every graph method has to beat.
+#
+# **You will be able to** say where a window begins and ends, why a rare word weighs more than a common one, and what BM25 does with a word that
+# stands almost everywhere.
+#
+# 35 minutes, no model, no network. Write your code where it says `YOUR CODE HERE`; the cell after it checks it and tells you in a sentence what
+# it misses. In a terminal, `minirag check 1` does the same for the whole notebook.
+
+# %%
+import math
+from collections import Counter
+
+from minirag.algorithms.bm25 import tokenize
+
+passages = [
+    "The harbour master keeps the tide tables in the old customs house.",
+    "The old lighthouse was lit with whale oil until 1871, and the keeper slept beneath the lamp.",
+    "Whale oil was landed in the harbour, boiled on the quay and sold by the barrel, barrel after barrel.",
+    "The customs house burned in 1902; the tide tables were saved, the ledgers were not.",
+    "A keeper wrote the weather down every night.",
+]
+documents = [tokenize(passage) for passage in passages]
+[len(document) for document in documents]
+
+# %% [markdown]
+# ## 1. Windows
+#
+# A text of `count` tokens is cut into windows of `size` tokens. Neighbours share `overlap` tokens, so that a fact which lies across a cut is whole
+# in one of them. The last window may be shorter. It is the first one that reaches the end: one more would only repeat what is there.
+#
+# **Predict first.** Eleven tokens, numbered 0 to 10, `size` 5, `overlap` 2. At which tokens do the windows begin, and how many are there?
+#
+# <details><summary>Answer</summary>
+#
+# They begin at 0, 3 and 6. The third holds 6, 7, 8, 9 and 10: it reaches the end, so there are three.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def windows(count, size, overlap):
+    """[(first, last), ...]: the window holds the tokens first, first + 1, ..., last - 1."""
+    ### BEGIN SOLUTION
+    found = []
+    for first in range(0, count, size - overlap):
+        found.append((first, min(first + size, count)))
+        if first + size >= count:
+            break
+    return found
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="windows"
+# - How far apart do two neighbouring windows begin, if they share `overlap` tokens? Write that down for `size` 5 and `overlap` 2 first.
+# - "`range(0, count, step)` gives you every beginning. Two things remain: a window must not end behind the last token, and nothing may follow the window that reaches it."
+# - "The step is `size - overlap`; a window ends at `min(first + size, count)`; after appending it, `break` if `first + size >= count`."
+
+# %% nbgrader={"grade": true, "grade_id": "test-windows", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+found = windows(11, 5, 2)
+assert found is not None, "windows returns nothing: the list has to be returned at the end"
+begins = [first for first, last in found]
+assert begins[:3] != [0, 5, 10], "your windows do not overlap: the next one has to begin before the last one ends"
+assert begins[:3] == [0, 3, 6], f"with size 5 and overlap 2 the windows begin at 0, 3, 6; yours begin at {begins}: how many tokens do neighbours share?"
+assert found[:3] == [(0, 5), (3, 8), (6, 11)], f"the windows begin where they should, but do they hold 5 tokens each? Yours: {found}"
+assert len(found) == 3, f"the window (6, 11) reaches the end; what follows it only repeats its tokens. Yours: {found}"
+clipped = windows(10, 5, 2)
+assert clipped[-1][1] <= 10, f"a text of 10 tokens has no token behind the tenth, but your last window is {clipped[-1]}: it has to end with the text"
+assert clipped == [(0, 5), (3, 8), (6, 10)], f"10 tokens, size 5, overlap 2 gives (0, 5), (3, 8), (6, 10); yours: {clipped}"
+assert windows(3, 10, 2) == [(0, 3)], "a text shorter than one window is one window, as long as the text"
+assert windows(0, 10, 2) == [], "a text without tokens has no windows"
+
+# %% [markdown]
+# What a window does to a fact: with windows of eight tokens and no overlap, the words *tide tables* of the first passage and the house in which they
+# are kept lie on two sides of a cut. Three tokens of overlap put them together again.
+
+# %%
+for overlap in (0, 3):
+    print(f"overlap {overlap}:", [" ".join(documents[0][first:last]) for first, last in windows(len(documents[0]), 8, overlap)])
+
+# %% [markdown]
+# ## 2. In how many passages does a word stand?
+#
+# A word is rare if few *passages* have it. How often it is repeated inside one of them does not matter here.
+#
+# **Predict first.** "barrel" is said three times above. What is its document frequency?
+#
+# <details><summary>Answer</summary>
+#
+# One: all three are in the same passage.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "document-frequency", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def document_frequency(documents):
+    """documents: lists of tokens. Returns a dict: word -> number of documents that hold it."""
+    ### BEGIN SOLUTION
+    return Counter(word for document in documents for word in set(document))
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="document-frequency"
+# - Look at "barrel" above. What has to happen to a document before its words are counted?
+# - A `Counter` counts whatever it is fed. Feed it each word of a document once.
+# - "`set(document)` holds every word once: `Counter(word for document in documents for word in set(document))`."
+
+# %% nbgrader={"grade": true, "grade_id": "test-document-frequency", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+found = document_frequency([["sea", "sea", "sea"], ["sea", "salt"], ["sand"]])
+assert found is not None, "document_frequency returns nothing: the counts have to be returned"
+assert found["sea"] != 4, "you count how often a word is said; count the documents that hold it, each once"
+assert dict(found) == {"sea": 2, "salt": 1, "sand": 1}, f"sea stands in 2 documents, salt and sand in 1 each; yours: {dict(found)}"
+
+# %% [markdown]
+# ## 3. How much a word weighs
+#
+# With $N$ documents, $n_w$ of which hold the word $w$, BM25 weighs it by its inverse document frequency
+#
+# $$\mathrm{idf}(w) = \ln\frac{N - n_w + 0.5}{n_w + 0.5}.$$
+#
+# **Predict first.** What is the sign of this for a word that stands in more than half of the documents? What would a search engine do with it?
+#
+# <details><summary>Answer</summary>
+#
+# It is negative: a document would be punished for holding a word of the question. So a negative value is replaced by a small share `epsilon` of the
+# mean idf over the whole vocabulary, negative values included, as they were computed.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "idf", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def idf(documents, epsilon=0.25):
+    """Returns a dict: word -> weight; a negative one is replaced by epsilon times the mean of all of them."""
+    ### BEGIN SOLUTION
+    frequency = document_frequency(documents)
+    values = {word: math.log((len(documents) - n + 0.5) / (n + 0.5)) for word, n in frequency.items()}
+    floor = epsilon * sum(values.values()) / len(values)
+    return {word: value if value >= 0 else floor for word, value in values.items()}
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="idf"
+# - "Two steps: first the formula for every word, then a second look at the values that came out negative."
+# - The mean is taken over the values as the formula gives them, one for each word of the vocabulary, before anything is replaced.
+# - "With `values` a dict from word to the formula's value: `floor = epsilon * sum(values.values()) / len(values)`, and every value below 0 becomes `floor`."
+
+# %% nbgrader={"grade": true, "grade_id": "test-idf", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+four = [["the", "sea", "is", "wide"], ["the", "salt"], ["the", "sea"], ["a", "quay"]]
+found = idf(four)
+assert found is not None, "idf returns nothing: the weights have to be returned"
+assert found["salt"] > found["sea"], "a rare word has to weigh more than a common one: is the fraction upside down?"
+assert abs(found["salt"] - math.log(3.5 / 1.5)) < 1e-9, f"salt stands in 1 of 4 documents: ln(3.5 / 1.5) = 0.847; yours: {found['salt']:.3f}"
+assert found["sea"] == 0, f"sea stands in exactly half of the documents: ln(2.5 / 2.5) = 0, and 0 is not negative; yours: {found['sea']:.3f}"
+assert found["the"] > -0.8, "the word `the` keeps its negative weight: here the epsilon rule has to step in"
+assert found["the"] != 0, "negative weights become 0 in your version; the rule gives them a small share of the mean instead"
+raw = [math.log((4 - n + 0.5) / (n + 0.5)) for n in (3, 2, 1, 1, 1, 1, 1)]
+only_positive = 0.25 * sum(value for value in raw if value >= 0) / sum(value >= 0 for value in raw)
+assert abs(found["the"] - only_positive) > 1e-9, "you leave the negative values out of the mean; it is taken over all words, as the formula gives them"
+assert abs(found["the"] - 0.25 * sum(raw) / 7) < 1e-9, f"`the` gets a quarter of the mean, {0.25 * sum(raw) / 7:.4f}; yours: {found['the']:.4f}"
+assert abs(idf(four, epsilon=1)["the"] - sum(raw) / 7) < 1e-9, "with epsilon = 1 a negative weight becomes the whole mean: is epsilon used?"
+
+# %% [markdown]
+# ## 4. BM25
+#
+# A passage gets, for every word of the question that it holds,
+#
+# $$\mathrm{idf}(w)\,\frac{f\,(k_1 + 1)}{f + k_1\left(1 - b + b\,\frac{\mathrm{length}}{\mathrm{mean\ length}}\right)},$$
+#
+# where $f$ is how often the passage says $w$. Repetition helps less and less ($k_1$), and a long passage has to say a word more often than a short
+# one ($b$). A word that the question says twice counts twice.
+#
+# **Predict first.** Two passages say "quay" once. One has 5 words, the other 50. Which scores higher, and does `b = 0` change that?
+#
+# <details><summary>Answer</summary>
+#
+# The short one. With `b = 0` length is ignored, and they are equal.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "bm25", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bm25(documents, query, k1=1.5, b=0.75, epsilon=0.25):
+    """query: a list of tokens. Returns a list of scores, one for each document."""
+    ### BEGIN SOLUTION
+    weight = idf(documents, epsilon)
+    mean_length = sum(map(len, documents)) / len(documents)
+    scores = []
+    for document in documents:
+        f = Counter(document)
+        damping = k1 * (1 - b + b * len(document) / mean_length)
+        scores.append(sum(weight[word] * f[word] * (k1 + 1) / (f[word] + damping) for word in query if word in f))
+    return scores
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="bm25"
+# - What in the formula belongs to the word, what to the passage, and what to the whole collection? Compute each outside of the loops that it does not need.
+# - Count a passage's words with `Counter`; what stands beside `f` below the line depends on the passage only. Skip words of the question that the passage does not hold.
+# - "For each document: `damping = k1 * (1 - b + b * len(document) / mean_length)`, and the sum over `word in query` of `weight[word] * f[word] * (k1 + 1) / (f[word] + damping)`."
+
+# %% nbgrader={"grade": true, "grade_id": "test-bm25", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+short, long = ["quay"] + ["sand"], ["quay"] + ["rope"] * 8
+others = [["tide"], ["oar"], ["net"], ["gull"]]
+found = bm25([short, long, *others], ["quay"])
+assert found is not None and len(found) == 6, "bm25 returns one score for each document, in their order"
+assert found[2:] == [0] * 4, f"a document without any word of the question scores 0; yours score {found[2:]}"
+assert found[0] >= found[1], "a long passage outscores a short one in your version: the length stands over the mean length, not under it"
+flat = bm25([short, long, *others], ["quay"], b=0)
+assert abs(flat[0] - flat[1]) < 1e-9, "with b = 0 the length must not matter: is b in both of its places?"
+weight = math.log(4.5 / 2.5)
+assert abs(flat[0] - weight / 2.5) > 1e-9, "the factor (k1 + 1) above the line is missing"
+assert abs(flat[0] - weight) < 1e-9, f"with b = 0 and f = 1 the fraction is 1, so the score is the idf, {weight:.3f}; yours: {flat[0]:.3f}"
+assert found[0] > found[1] + 1e-9, "the passages' length has no effect in your version: b times the length over the mean length is missing"
+twice = bm25([short, long, *others], ["quay", "quay", "sea"])
+assert abs(twice[0] - found[0]) > 1e-9, "the question says quay twice, and your score does not change: go through its words, repetitions included"
+assert abs(twice[0] - 2 * found[0]) < 1e-9, "a word that the question says twice counts twice, an unknown word not at all"
+repeated = bm25([["quay", "quay", "quay", "quay"], ["rope"] * 4, *others], ["quay"], k1=2)
+expected = math.log(5.5 / 1.5) * 4 * 3 / (4 + 2 * (0.25 + 0.75 * 4 / 2))
+assert abs(repeated[0] - expected) < 1e-9, f"quay said 4 times, k1 = 2: the formula gives {expected:.3f}; yours: {repeated[0]:.3f}"
+common = bm25([["a", "b"], ["a", "c"], ["a", "d"]], ["a"], b=0, epsilon=1)[0]
+assert abs(common - (math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 4) < 1e-9, "hand epsilon on to idf"
+
+# %% [markdown]
+# Which passage tells where whale oil was boiled? Look at the order, and at the passage that has only one of the three words.
+
+# %%
+question = tokenize("Where was whale oil boiled?")
+for score, passage in sorted(zip(bm25(documents, question), passages), reverse=True):
+    print(f"{score:6.3f}  {passage}")
+
+# %% [markdown]
+# ## 5. Compare with the package
+#
+# `minirag.chunk_tokens` cuts real documents, and `minirag.algorithms.bm25.BM25` computes everything that does not depend on the question once, as
+# sparse arrays. Both have to agree with you.
+
+# %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from minirag import Document, chunk_tokens
+from minirag.algorithms.bm25 import BM25
+
+words = [f"w{number}" for number in range(43)]
+for size, overlap in [(10, 0), (10, 3), (7, 6), (50, 5)]:
+    theirs = [chunk.text for chunk in chunk_tokens(Document("d", " ".join(words)), size, overlap)]
+    yours = [" ".join(words[first:last]) for first, last in windows(len(words), size, overlap)]
+    assert yours == theirs, f"chunk_tokens cuts differently for size {size} and overlap {overlap}"
+for query in ("the tide tables", "whale oil and the keeper", "the barrel, the barrel!"):
+    theirs, yours = BM25(documents).scores(tokenize(query)), bm25(documents, tokenize(query))
+    assert max(abs(a - b) for a, b in zip(theirs, yours)) < 1e-9, f"the package scores {query!r} differently"
+
+# %% [markdown]
+# **To think about.** BM25 sees words, not meanings: ask it about a *pier* and the passage with the quay scores nothing. And it sees one passage at a
+# time: no ranking of single passages can join what the first and the fourth say about the tide tables. The next exercises mend the one and the other.
+
+# %% [raw] tags=["wrong-answers"]
+# - item: windows
+#   name: overlap off by one
+#   replace: range(0, count, size - overlap)
+#   by: range(0, count, size - overlap + 1)
+#   hint: how many tokens do neighbours share?
+# - item: windows
+#   name: overlap ignored
+#   replace: range(0, count, size - overlap)
+#   by: range(0, count, size)
+#   hint: your windows do not overlap
+# - item: windows
+#   name: a window too many
+#   replace: if first + size >= count
+#   by: if first >= count
+#   hint: what follows it only repeats its tokens
+# - item: windows
+#   name: the end not clipped
+#   replace: min(first + size, count)
+#   by: first + size
+#   hint: it has to end with the text
+# - item: document-frequency
+#   name: occurrences instead of documents
+#   replace: set(document)
+#   by: document
+#   hint: count the documents that hold it
+# - item: idf
+#   name: no epsilon rule
+#   replace: value if value >= 0 else floor
+#   by: value
+#   hint: here the epsilon rule has to step in
+# - item: idf
+#   name: negative weights cut at zero
+#   replace: else floor
+#   by: else 0
+#   hint: negative weights become 0 in your version
+# - item: idf
+#   name: mean of the positive weights only
+#   replace: floor = epsilon * sum(values.values()) / len(values)
+#   by: floor = epsilon * sum(v for v in values.values() if v >= 0) / sum(v >= 0 for v in values.values())
+#   hint: you leave the negative values out of the mean
+# - item: idf
+#   name: fraction upside down
+#   replace: (len(documents) - n + 0.5) / (n + 0.5)
+#   by: (n + 0.5) / (len(documents) - n + 0.5)
+#   hint: is the fraction upside down?
+# - item: bm25
+#   name: length and mean length exchanged
+#   replace: len(document) / mean_length
+#   by: mean_length / len(document)
+#   hint: the length stands over the mean length
+# - item: bm25
+#   name: no k1 + 1
+#   replace: f[word] * (k1 + 1) /
+#   by: f[word] /
+#   hint: the factor (k1 + 1) above the line is missing
+# - item: bm25
+#   name: repeated words of the question counted once
+#   replace: for word in query if
+#   by: for word in set(query) if
+#   hint: go through its words, repetitions included

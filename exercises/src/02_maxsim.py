@@ -1,0 +1,301 @@
+# ---
+# jupyter:
+#   minirag:
+#     title: MaxSim, late interaction
+#     minutes: 30
+# ---
+
+# %% [markdown]
+# # Exercise 2: MaxSim, late interaction
+#
+# One vector for a whole passage has to mean everything in it at once. Late interaction keeps one vector for *every token* and lets each token of the
+# question look for the token of the passage that suits it best. You write that search, first for one passage, then for many at once, where the
+# trouble is the padding.
+#
+# **You will be able to** compute MaxSim by hand and in one array operation, say over which axis the maximum goes and why, and show which token of
+# the passage answered which token of the question.
+#
+# 30 minutes, no model, no network: the token vectors here are made by hand, one direction for each topic, so that you can follow every number.
+
+# %%
+import numpy as np
+
+TOPICS = ["place", "person", "disease", "music", "time"]
+VECTORS = {
+    "where": [3, 0, 0, 0, 1],
+    "who": [0, 2, 0, 0, 0],
+    "hospital": [2, 0, 2, 0, 0],
+    "harbour": [5, 0, 0, 0, 0],
+    "doctor": [0, 3, 2, 0, 0],
+    "fever": [0, 0, 4, 0, 0],
+    "violin": [0, 0, 0, 3, 0],
+    "singer": [0, 2, 0, 3, 0],
+    "winter": [0, 0, 0, 0, 2],
+}
+
+
+def tokens(text):
+    """The token vectors of a text, one row each: (tokens, 5)."""
+    return np.array([VECTORS[word] for word in text.split()], dtype=float)
+
+
+tokens("who fever")
+
+# %% [markdown]
+# ## 1. Unit vectors
+#
+# Only the direction of a token vector says what it means, so every row is divided by its length. Then a dot product is a cosine.
+#
+# **Predict first.** What are the lengths of the rows for *where* and *harbour*? And what should become of a row of zeros?
+#
+# <details><summary>Answer</summary>
+#
+# $\sqrt{10}$ and 5. A row of zeros has no direction: it stays zero, and must not become "not a number".
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "unit", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def unit(rows):
+    """rows: (n, d). Returns (n, d), every row of length 1; a row of zeros stays as it is. `rows` itself is not changed."""
+    ### BEGIN SOLUTION
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(length > 0, length, 1)
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="unit"
+# - How many lengths are there for n rows, and along which axis do the squares have to be added up?
+# - "`np.linalg.norm(rows, axis=1, keepdims=True)` gives a column of lengths, (n, 1), by which the rows can be divided. Mind the lengths that are 0."
+# - "Divide by `np.where(length > 0, length, 1)`: a row of zeros is then divided by 1."
+
+# %% nbgrader={"grade": true, "grade_id": "test-unit", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+rows = np.array([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]])
+with np.errstate(all="ignore"):
+    found = unit(rows)
+assert found is not None and np.shape(found) == (3, 2), "unit returns an array of the same shape"
+assert not np.allclose(found, rows / np.linalg.norm(rows)), "you divide by one length for the whole array; each row has its own"
+assert not np.allclose(found[:2], (rows / np.linalg.norm(rows, axis=0))[:2]), "you divide columns, not rows: the squares have to be added up along a row"
+assert not np.isnan(found).any(), "a row of zeros became `not a number`: it has no length to divide by and stays zero"
+assert np.allclose(found, [[0.6, 0.8], [0, 1], [0, 0]]), f"[3, 4] becomes [0.6, 0.8]; yours: {found.tolist()}"
+assert rows[0, 0] == 3, "the rows that were handed in have changed: divide into a new array"
+
+# %% [markdown]
+# ## 2. MaxSim
+#
+# For a question with token vectors $q_i$ and a passage with token vectors $p_j$, all of length 1,
+#
+# $$\mathrm{MaxSim}(q, p) = \sum_i \max_j \; q_i \cdot p_j .$$
+#
+# Every token of the question asks: who in this passage suits me best? Only that one counts.
+#
+# **Predict first.** The question has 2 tokens, the passage 4. How many cosines are there, how many maxima, and what is the largest score possible?
+#
+# <details><summary>Answer</summary>
+#
+# 8 cosines, 2 maxima (one for each token of the question), and 2.0 at most: a cosine is never more than 1.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "maxsim", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def maxsim(question, passage):
+    """question: (q, d), passage: (p, d), rows of length 1. Returns a number."""
+    ### BEGIN SOLUTION
+    cosines = question @ passage.T
+    return cosines.max(axis=1).sum()
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="maxsim"
+# - Write down the table of cosines with a row for each token of the question. Does the maximum go along a row or down a column?
+# - "`question @ passage.T` is that table, (q, p). You need one maximum for each row, and then their sum."
+# - "`(question @ passage.T).max(axis=1).sum()`"
+
+# %% nbgrader={"grade": true, "grade_id": "test-maxsim", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+question = np.array([[1.0, 0.0], [0.6, 0.8]])
+passage = np.array([[0.0, 1.0], [0.8, 0.6], [-1.0, 0.0]])
+table = np.array([[0.0, 0.8, -1.0], [0.8, 0.96, -0.6]])
+found = maxsim(question, passage)
+assert found is not None and np.ndim(found) == 0, "maxsim returns one number: have the maxima been added up?"
+assert not np.isclose(found, table.max(axis=0).sum()), "your maximum goes over the tokens of the question; each of them has to choose among the tokens of the passage"
+assert not np.isclose(found, table.sum()), "you add up all cosines; of every row only the largest counts"
+assert not np.isclose(found, table.max()), "you keep one maximum of the whole table; there is one for each token of the question"
+assert not np.isclose(found, table.max(axis=1).mean()), "you take the mean of the maxima; MaxSim is their sum"
+assert np.isclose(found, 1.76), f"the best cosines are 0.8 and 0.96, so the score is 1.76; yours: {found:.2f}"
+
+# %% [markdown]
+# ## 3. Which token answered?
+#
+# The same table explains the score: the token of the passage at which a row has its maximum is the one that answered.
+
+# %% nbgrader={"grade": false, "grade_id": "answered-by", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def answered_by(question, passage):
+    """For every token of the question the position of its best token of the passage: (q,). Equal ones: the first."""
+    ### BEGIN SOLUTION
+    return (question @ passage.T).argmax(axis=1)
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="answered-by"
+# - You have the table already. What you want is not the largest value of a row but its place.
+# - NumPy has a sibling of `max` that returns places.
+# - "`(question @ passage.T).argmax(axis=1)`"
+
+# %% nbgrader={"grade": true, "grade_id": "test-answered-by", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+question = np.array([[0.0, 1.0], [0.8, 0.6], [0.6, 0.8]])
+passage = np.array([[1.0, 0.0], [0.6, 0.8], [-1.0, 0.0], [0.6, 0.8]])
+found = answered_by(question, passage)
+assert found is not None, "answered_by returns nothing"
+assert np.shape(found) != (4,), "you get one place for each token of the passage; the question is to be on the rows"
+assert np.shape(found) == (3,), f"three tokens ask, so there are three places; yours has shape {np.shape(found)}"
+assert list(found) != [2, 2, 2], "these are the places of the worst token, not of the best"
+assert list(found) == [1, 1, 1], f"all three are answered by the token at place 1, the first of two equal ones; yours: {list(found)}"
+
+# %%
+question_text, passage_text = "where fever", "doctor harbour winter hospital"
+chosen = answered_by(unit(tokens(question_text)), unit(tokens(passage_text)))
+for asks, place in zip(question_text.split(), chosen):
+    print(f"{asks:6} is answered by {passage_text.split()[place]}")
+
+# %% [markdown]
+# ## 4. Many passages at once
+#
+# Passages differ in length. To compute them in one array they are filled up with rows of zeros to the longest, and a mask says which rows are real.
+#
+# **Predict first.** All cosines of a question token with a passage are negative. What does `max` return if two rows of zeros have been added?
+#
+# <details><summary>Answer</summary>
+#
+# Zero, which is the cosine with the padding and larger than every real one. So a padded place must not only be 0: it must never win.
+#
+# </details>
+
+# %%
+def pad(passages):
+    """passages: list of (p_i, d) arrays. Returns the rows (n, longest, d) and the mask (n, longest), True where a row is real."""
+    longest = max(len(passage) for passage in passages)
+    rows = np.zeros((len(passages), longest, passages[0].shape[1]))
+    mask = np.zeros((len(passages), longest), dtype=bool)
+    for number, passage in enumerate(passages):
+        rows[number, : len(passage)] = passage
+        mask[number, : len(passage)] = True
+    return rows, mask
+
+
+# %% nbgrader={"grade": false, "grade_id": "maxsim-all", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def maxsim_all(question, rows, mask):
+    """question: (q, d); rows: (n, longest, d); mask: (n, longest). Returns the n scores."""
+    ### BEGIN SOLUTION
+    cosines = question @ rows.transpose(0, 2, 1)
+    cosines = np.where(mask[:, None, :], cosines, -np.inf)
+    return cosines.max(axis=2).sum(axis=1)
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="maxsim-all"
+# - What are the three axes of the table of all cosines, and which one does the maximum remove? What may stand in the padded places, so that it is never the maximum?
+# - "`question @ rows.transpose(0, 2, 1)` has the shape (n, q, longest). `mask[:, None, :]` fits onto it."
+# - "`np.where(mask[:, None, :], cosines, -np.inf)`, then the maximum over axis 2 and the sum over axis 1."
+
+# %% nbgrader={"grade": true, "grade_id": "test-maxsim-all", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+question = np.array([[1.0, 0.0], [0.6, 0.8]])
+three = [np.array([[0.8, 0.6], [0.0, 1.0], [-0.6, 0.8]]), np.array([[-1.0, 0.0]]), np.array([[0.6, 0.8], [1.0, 0.0]])]
+found = maxsim_all(question, *pad(three))
+by_hand = np.array([sum(max(float(a @ b) for b in passage) for a in question) for passage in three])
+assert np.shape(found) == (3,), f"three passages have three scores; yours has shape {np.shape(found)}"
+assert not np.isclose(found[1], 0), "the second passage fits badly, -1.6, but gets 0: its padding, with the cosine 0, has won the maximum"
+assert np.isfinite(found).all(), "a score is infinite: padded places may not reach the sum; over which axis does the maximum go?"
+assert np.allclose(found, by_hand), f"one passage after the other gives {by_hand.round(2).tolist()}; yours: {np.round(found, 2).tolist()}"
+
+# %% [markdown]
+# ## 5. What one vector loses
+#
+# The question is *who* and *violin*. The second passage has both, among other things; the first one is only about music. The mean of its token vectors
+# says of the second passage that it is about a bit of everything.
+
+# %%
+texts = ["violin violin singer", "fever who harbour violin winter", "doctor hospital fever"]
+rows, mask = pad([unit(tokens(text)) for text in texts])
+asked = unit(tokens("who violin"))
+means = unit(np.array([unit(tokens(text)).mean(axis=0) for text in texts]))
+for text, one, late in zip(texts, means @ unit(asked.mean(axis=0)[None])[0], maxsim_all(asked, rows, mask)):
+    print(f"one vector {one:.2f}   MaxSim {late:.2f}   {text}")
+
+# %% [markdown]
+# ## 6. Compare with the package
+#
+# `unit` has a counterpart in the package. MaxSim over random tokens is compared with one line of NumPy that you can read as the formula: multiply over
+# `d`, keep question, passage and token, then the maximum over the tokens and the sum over the question.
+
+# %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from minirag.algorithms.vectors import normalize
+
+random = np.random.default_rng(0)
+asked = unit(random.normal(size=(5, 8)))
+stacked = random.normal(size=(20, 7, 8))
+assert np.allclose(unit(stacked[0]), normalize(stacked[0])), "minirag.algorithms.vectors.normalize gives other rows"
+stacked = normalize(stacked)
+formula = np.einsum("qd,npd->nqp", asked, stacked).max(axis=2).sum(axis=1)
+everything = np.ones(stacked.shape[:2], dtype=bool)
+assert np.allclose(maxsim_all(asked, stacked, everything), formula), "the scores of all passages at once differ from the formula"
+assert np.allclose([maxsim(asked, passage) for passage in stacked], formula), "the scores of single passages differ from the formula"
+
+# %% [markdown]
+# **To think about.** MaxSim is not symmetric: which of your functions would change if the passage asked and the question answered? And what does it
+# cost: how many numbers are stored for a passage of 180 tokens with 128 dimensions, against one vector of 384?
+
+# %% [raw] tags=["wrong-answers"]
+# - item: unit
+#   name: one length for the whole array
+#   replace: np.linalg.norm(rows, axis=1, keepdims=True)
+#   by: np.linalg.norm(rows)
+#   hint: each row has its own
+# - item: unit
+#   name: columns instead of rows
+#   replace: axis=1, keepdims=True
+#   by: axis=0, keepdims=True
+#   hint: you divide columns, not rows
+# - item: unit
+#   name: zeros divided by zero
+#   replace: np.where(length > 0, length, 1)
+#   by: length
+#   hint: a row of zeros became `not a number`
+# - item: maxsim
+#   name: maximum over the wrong axis
+#   replace: axis=1
+#   by: axis=0
+#   hint: your maximum goes over the tokens of the question
+# - item: maxsim
+#   name: sum of all cosines
+#   replace: cosines.max(axis=1).sum()
+#   by: cosines.sum()
+#   hint: you add up all cosines
+# - item: maxsim
+#   name: one maximum for the whole table
+#   replace: cosines.max(axis=1).sum()
+#   by: cosines.max()
+#   hint: you keep one maximum of the whole table
+# - item: maxsim
+#   name: mean instead of sum
+#   replace: .sum()
+#   by: .mean()
+#   hint: you take the mean of the maxima
+# - item: answered-by
+#   name: places of the question
+#   replace: argmax(axis=1)
+#   by: argmax(axis=0)
+#   hint: one place for each token of the passage
+# - item: answered-by
+#   name: worst instead of best
+#   replace: argmax
+#   by: argmin
+#   hint: the places of the worst token
+# - item: maxsim-all
+#   name: padding may win
+#   replace: -np.inf
+#   by: "0"
+#   hint: has won the maximum
+# - item: maxsim-all
+#   name: maximum over the wrong axis
+#   replace: cosines.max(axis=2).sum(axis=1)
+#   by: cosines.max(axis=1).sum(axis=1)
+#   hint: padded places may not reach the sum
