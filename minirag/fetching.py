@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -10,7 +11,7 @@ from minirag.shipped import shipped
 from minirag.utils import MiniragError, progress as progress_bar
 
 RAW_URL = "https://raw.githubusercontent.com/{repo}/{commit}/{path}"
-ATTEMPTS = 3
+ATTEMPTS, PAUSE = 3, 1.0  # how often a broken download is tried, and the seconds before the second try; twice that before the third
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ def _transfer(address, part, path, progress):
     import httpx
 
     failure = None
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
+        time.sleep(PAUSE * attempt)
         try:
             with httpx.Client(follow_redirects=True, timeout=httpx.Timeout(60, connect=15)) as client:
                 return _stream(client, address, part, path.name, progress)
