@@ -63,8 +63,9 @@ def drive(lab, notebook, record):
             problems.append(f"{kind} {moved} changes nothing that is shown")
         seconds += [each for each in took if each is not None]
     empty = statistics.median(lab.round_trip() for _ in range(9))
-    median = statistics.median(seconds) if seconds else float("nan")
-    record("widgets", f"{notebook.stem}: {moved} controls, {len(seconds)} moves, median {median:.3f} s to the redrawn figure (empty round trip {empty:.3f} s)")
+    median = statistics.median(seconds) if seconds else None
+    figure = f"median {median:.3f} s to the redrawn figure" if seconds else "none changed the figure"
+    record("widgets", f"{notebook.stem}: {moved} controls, {len(seconds)} moves, {figure} (empty round trip {empty:.3f} s)")
     return problems + [problem for problem in lab.problems() if problem not in problems], moved, median, empty
 
 
