@@ -3,10 +3,11 @@
 Charts of measurements are plain matplotlib inside `with viz.style():`.
 """
 
-from .charts import draw_bipartite, draw_hierarchy, draw_ranking, draw_scores
+from .charts import draw_bipartite, draw_ranking, draw_scores
 from .figure import Figure
 from .flows import draw_flow, draw_path
 from .graphs import draw_graph, draw_walk, layout
+from .hierarchy import draw_hierarchy
 from .palette import SERIES, contrast, style
 from .passages import Html, marked, show_passages
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from .figure import MARGIN, Figure
 from .model import as_roles
-from .palette import BLUE, EDGE, GREEN, MUTED, OUTLINE, PALE, SKY, VERMILLION, mix, ramp
+from .palette import BLUE, EDGE, GREEN, MUTED, OUTLINE, SKY, VERMILLION, ramp
 from .scene import Box, Circle, Line, Scene, Text, clean, shorten, text_width
 
 ROW = 24
@@ -117,46 +117,38 @@ def draw_bipartite(
     """
     matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
     nodes, passages, roles = [clean(n) for n in nodes], [clean(p) for p in passages], as_roles(highlight)
-    left_out = max(0, len(nodes) - max_rows) + max(0, len(passages) - max_rows)
     rows = min(max_rows, max(len(nodes), len(passages), 1))
     scene = Scene(width, rows * 28 + 46)
-    columns = []
-    for items, scores, x, sign, name in (
-        (nodes[:max_rows], node_scores, round(width * 0.38), -1, names[0]),
-        (passages[:max_rows], passage_scores, round(width * 0.62), 1, names[1]),
-    ):
-        step = (rows * 28) / max(1, len(items))
-        columns.append(([(x, round(36 + step * (i + 0.5))) for i in range(len(items))], items, scores, sign))
-        scene.add(Text(x, 18, name, 13, "end" if sign < 0 else "start", bold=True))
+    left, right = [[(x, round(36 + rows * 28 / count * (i + 0.5))) for i in range(count)] for x, count in _columns(nodes, passages, max_rows, width)]
     top = matrix.max(initial=0.0) or 1.0
     for i, j in zip(*np.nonzero(matrix[:max_rows, :max_rows])):
-        value = matrix[i, j]
-        scene.add(
-            Line((columns[0][0][i], columns[1][0][j]), EDGE, max(1, round(3 * value / top)) if top > 1 else 1, title=f"{nodes[i]} – {passages[j]}: {value:g}")
-        )
-    for spots, items, scores, sign in columns:
-        peak = max((float(s) for s in scores), default=0.0) or 1.0 if scores is not None else 1.0
-        for i, ((x, y), item) in enumerate(zip(spots, items)):
-            share = max(0.0, float(scores[i])) / peak if scores is not None else 0.3
-            value = f" {float(scores[i]):.3f}" if scores is not None else ""
-            row = shorten(item, width * 0.36 - text_width(value, 13) - 22, 13, item in roles)
-            scene.add(
-                Circle(x, y, 4 + round(5 * share**0.5), fill=ramp(share**0.5), stroke=VERMILLION if item in roles else OUTLINE, width=3 if item in roles else 1)
-            )
-            scene.add(
-                Text(
-                    x + sign * 16,
-                    y + 5,
-                    row + value if sign > 0 else value.strip() + " " * bool(value) + row,
-                    13,
-                    "start" if sign > 0 else "end",
-                    bold=item in roles,
-                    title=item,
-                )
-            )
+        thick = max(1, round(3 * matrix[i, j] / top)) if top > 1 else 1
+        scene.add(Line((left[i], right[j]), EDGE, thick, title=f"{nodes[i]} – {passages[j]}: {matrix[i, j]:g}"))
+    for spots, items, scores, sign, name in ((left, nodes, node_scores, -1, names[0]), (right, passages, passage_scores, 1, names[1])):
+        if spots:
+            scene.add(Text(spots[0][0], 18, name, 13, "end" if sign < 0 else "start", bold=True))
+        _draw_column(scene, spots, items, scores, sign, roles)
+    left_out = max(0, len(nodes) - max_rows) + max(0, len(passages) - max_rows)
     if left_out:
         caption = f"{caption} {left_out} rows beyond the first {max_rows} are left out.".strip()
     return Figure(scene, _bipartite_text(nodes, passages, matrix, node_scores, passage_scores, names), title, caption)
+
+
+def _columns(nodes, passages, max_rows, width):
+    return (round(width * 0.38), min(len(nodes), max_rows)), (round(width * 0.62), min(len(passages), max_rows))
+
+
+def _draw_column(scene, spots, items, scores, sign, roles):
+    """Dots and labels of one side; `sign` is -1 for the left one, whose labels end at the dots."""
+    peak = max(map(float, scores), default=0.0) or 1.0 if scores is not None else 1.0
+    for i, ((x, y), item) in enumerate(zip(spots, items)):
+        share = max(0.0, float(scores[i])) / peak if scores is not None else 0.3
+        value = f"{float(scores[i]):.3f}" if scores is not None else ""
+        row = shorten(item, scene.width * 0.36 - text_width(value, 13) - 22, 13, item in roles)
+        words = (f"{row}  {value}" if sign > 0 else f"{value}  {row}") if value else row
+        ring = {"stroke": VERMILLION, "width": 3} if item in roles else {"stroke": OUTLINE}
+        scene.add(Circle(x, y, 4 + round(5 * share**0.5), fill=ramp(share**0.5), **ring))
+        scene.add(Text(x + sign * 16, y + 5, words, 13, "start" if sign > 0 else "end", bold=item in roles, title=item))
 
 
 def _bipartite_text(nodes, passages, matrix, node_scores, passage_scores, names):
@@ -167,41 +159,3 @@ def _bipartite_text(nodes, passages, matrix, node_scores, passage_scores, names)
         rows.append(f"  {node}{score}: {links or 'nothing'}")
     rows += [f"  {passage}: {float(passage_scores[j]):.3f}" for j, passage in enumerate(passages)] if passage_scores is not None else []
     return "\n".join(rows)
-
-
-def draw_hierarchy(levels, labels=None, title="", caption="", width=760, row=64):
-    """A community hierarchy as nested bars: a row a level, coarsest on top, a community as wide as it has nodes.
-
-    `levels`: lists of sets of nodes, each level a partition that refines the one above. `labels`: node -> text.
-    """
-    order = _hierarchy_order([list(map(set, level)) for level in levels])
-    total = max(1, len(order))
-    place = {node: i for i, node in enumerate(order)}
-    scene, rows = Scene(width, len(levels) * row + 8), []
-    left, unit = MARGIN + 64, (width - 2 * MARGIN - 64) / total
-    for depth, level in enumerate(levels):
-        y = depth * row + 4
-        scene.add(Text(MARGIN, y + row // 2, f"level {depth}", 12, colour=MUTED))
-        rows.append(f"level {depth}: {len(level)} communities")
-        for members in sorted(level, key=lambda c: min(place[n] for n in c)):
-            first, count = min(place[n] for n in members), len(members)
-            x, end = round(left + first * unit), round(left + (first + count) * unit)
-            names = [clean((labels or {}).get(n, n)) for n in sorted(members, key=place.get)]
-            fill = mix(PALE, SKY, 0.15 + 0.5 * (depth % 2))
-            scene.add(Box(x + 1, y, max(1, end - x - 2), row - 8, fill=fill, stroke=OUTLINE, round=4, title=", ".join(names)))
-            lines = [f"{count} node" + "s" * (count != 1) if end - x > 80 else str(count), ", ".join(names)]
-            for i, line in enumerate(lines if end - x > 44 else []):
-                scene.add(Text(x + 7, y + 20 + 17 * i, shorten(line, end - x - 16, 12, i == 0), 12, bold=i == 0))
-            rows.append(f"  {count}: " + ", ".join(sorted(names)[:8]) + (", ..." if count > 8 else ""))
-    return Figure(scene, "\n".join([f"Hierarchy of {total} nodes, {len(levels)} levels"] + rows), title, caption)
-
-
-def _hierarchy_order(levels):
-    """All nodes so that every community of every level is a contiguous run: sorted by the chain of communities they are in."""
-    chains = {}
-    for level in levels:
-        ranked = sorted(level, key=lambda c: (-len(c), str(min(map(str, c)))))
-        for number, members in enumerate(ranked):
-            for node in members:
-                chains.setdefault(node, []).append(number)
-    return sorted(chains, key=lambda node: (chains[node], str(node)))

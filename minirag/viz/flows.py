@@ -14,55 +14,49 @@ def draw_flow(steps, arrows=(), title="", caption="", width=760, highlight=(), l
     dotted lines join the boxes of one column (`link` says what they mean). More than six steps in one row continue below.
     """
     rows = dict(steps) if hasattr(steps, "items") else {"": list(steps)}
-    if len(rows) == 1 and len(next(iter(rows.values()))) > 6:
+    linked = len(rows) > 1
+    if not linked and len(next(iter(rows.values()))) > 6:
         rows = _folded(next(iter(rows.values())))
-        linked = False
-    else:
-        linked = len(rows) > 1
     columns = max(map(len, rows.values()))
     left = MARGIN + (round(max(text_width(name, 13, True) for name in rows)) + 18 if linked else 0)
-    gap = max([44] + [round(text_width(clean(a), 11)) + 22 for a in arrows]) if columns > 1 else 0
-    gap = min(gap, 104)
+    gap = min(104, max([44] + [round(text_width(clean(a), 11)) + 22 for a in arrows]))
     wide = (width - left - MARGIN - (columns - 1) * gap) // columns
-    scene, top = Scene(width, 0), 8
-    spots, number = [], 0
-    for line, (name, row) in enumerate(rows.items()):
-        cells = [_cell(step, wide) for step in row]
-        tall = max(len(head) * 17 + len(detail) * 15 + (6 if detail else 0) for head, detail in cells) + 22
-        if linked:
-            scene.add(*(Text(MARGIN, top + tall // 2 + 5, name, 13, bold=True),))
-        for column, (head, detail) in enumerate(cells):
-            x = left + column * (wide + gap)
-            chosen = _heading(row[column]) in highlight
-            scene.add(
-                Box(
-                    x,
-                    top,
-                    wide,
-                    tall,
-                    fill=FILLS[line % len(FILLS)] if linked else PALE,
-                    stroke=VERMILLION if chosen else OUTLINE,
-                    line=3 if chosen else 1,
-                    round=8,
-                )
-            )
-            _write(scene, x + wide // 2, top, tall, head, detail)
-            if column:
-                scene.add(*arrow((x - gap + 4, top + tall // 2), (x - 4, top + tall // 2), INK, 2, size=10))
-                if number < len(arrows) and arrows[number]:
-                    scene.add(Text(x - gap // 2, top + tall // 2 - 8, shorten(arrows[number], gap - 6, 11), 11, "middle", colour=MUTED, italic=True))
-                number += 1
-        if spots and linked:
-            scene.add(*(Line(((x, spots[-1]), (x, top)), EDGE, 1, dash=True) for x in (left + c * (wide + gap) + wide // 2 for c in range(len(row)))))
-        if spots and not linked:
-            turn, end = spots[-1] + 17, left + wide // 2
-            start = left + (columns - 1) * (wide + gap) + wide // 2
-            scene.add(Line(((start, spots[-1] + 3), (start, turn), (end, turn)), INK, 2), *arrow((end, turn), (end, top - 3), INK, 2, size=10))
-            number += 1
-        spots.append(top + tall)
-        top += tall + 34
+    xs = [left + column * (wide + gap) for column in range(columns)]
+    scene, top, carried = Scene(width, 0), 8, list(arrows)
+    for number, (name, row) in enumerate(rows.items()):
+        if number and linked:
+            scene.add(*(Line(((x + wide // 2, top - 34), (x + wide // 2, top)), EDGE, 1, dash=True) for x in xs[: len(row)]))
+        elif number:
+            _turn(scene, xs[-1] + wide // 2, xs[0] + wide // 2, top - 34, top)
+            carried = carried[1:]
+        tall = _draw_row(scene, row, carried, xs, wide, top, FILLS[number % len(FILLS)] if linked else PALE, highlight)
+        scene.add(Text(MARGIN, top + tall // 2 + 5, name, 13, bold=True)) if linked else None
+        carried, top = carried[len(row) - 1 :], top + tall + 34
     scene.height = top - 26
     return Figure(scene, _flow_text(rows, arrows, linked, link), title, caption)
+
+
+def _draw_row(scene, row, arrows, xs, wide, top, fill, highlight):
+    """One row of boxes; returns its height."""
+    cells = [_cell(step, wide) for step in row]
+    tall = max(len(head) * 17 + len(detail) * 15 + (6 if detail else 0) for head, detail in cells) + 22
+    middle = top + tall // 2
+    for column, (x, step, (head, detail)) in enumerate(zip(xs, row, cells)):
+        chosen = _heading(step) in highlight
+        scene.add(Box(x, top, wide, tall, fill=fill, stroke=VERMILLION if chosen else OUTLINE, line=3 if chosen else 1, round=8))
+        _write(scene, x + wide // 2, top, tall, head, detail)
+        if column:
+            start = xs[column - 1] + wide
+            scene.add(*arrow((start + 4, middle), (x - 4, middle), INK, 2, size=10))
+            carried = shorten(arrows[column - 1], x - start - 6, 11) if column <= len(arrows) else ""
+            scene.add(Text((start + x) // 2, middle - 8, carried, 11, "middle", colour=MUTED, italic=True)) if carried else None
+    return tall
+
+
+def _turn(scene, start, end, bottom, top):
+    """The arrow from the end of one line of boxes to the start of the next."""
+    turn = (bottom + top) // 2
+    scene.add(Line(((start, bottom + 3), (start, turn), (end, turn)), INK, 2), *arrow((end, turn), (end, top - 3), INK, 2, size=10))
 
 
 def _folded(steps):

@@ -42,7 +42,8 @@ def show_passages(retrieval, highlight=(), gold=(), max_characters=600):
         badge = " <span style='color:#FFFFFF;background:#00694D;border-radius:4px;padding:0 6px'>gold</span>" if passage.id in gold else ""
         cards.append(
             f"<div style='border-left:4px solid {GREEN if passage.id in gold else FAINT};padding:2px 0 2px 10px;margin:8px 0'>"
-            f"<b>{passage.rank}. {marked(title, highlight)}</b>{badge} <span style='color:{MUTED}'>{passage.score:.4f}</span><br>{marked(text, highlight)}</div>"
+            f"<b>{passage.rank}. {marked(title, highlight)}</b>{badge} <span style='color:{MUTED}'>{passage.score:.4f}</span>"
+            f"<br>{marked(text, highlight)}</div>"
         )
         flag = " [gold]" if passage.id in gold else ""
         lines.append(f"{passage.rank}. {passage.score:.4f}  {title}{flag}\n   " + marked(text, highlight, "**", "**", str))

@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from functools import cache
 from xml.sax.saxutils import escape, quoteattr
 
 from .palette import FONTS, WHITE, mix
@@ -132,24 +133,17 @@ def _artist(item, layer):
                 (item.x, item.y), item.width, item.height, boxstyle=rounding, fc=item.fill, ec=item.stroke, lw=item.line, zorder=layer
             )
     rim = [patheffects.withStroke(linewidth=3, foreground=WHITE)] if item.halo else []
-    return texts.Text(
-        item.x, item.y, clean(item.text), fontsize=item.size, color=item.colour, zorder=layer, ha={"start": "left", "middle": "center", "end": "right"}[item.anchor],
-        va="baseline", weight="bold" if item.bold else "normal", style="italic" if item.italic else "normal",
-        family=_families(), parse_math=False, path_effects=rim,
-    )  # fmt: skip
+    face = {"weight": "bold" if item.bold else "normal", "style": "italic" if item.italic else "normal", "family": _families(), "fontsize": item.size}
+    side = {"start": "left", "middle": "center", "end": "right"}[item.anchor]
+    place = {"ha": side, "va": "baseline", "zorder": layer}
+    return texts.Text(item.x, item.y, clean(item.text), color=item.colour, parse_math=False, path_effects=rim, **face, **place)
 
 
+@cache
 def _families():
     """DejaVu Sans, which comes with matplotlib, and whichever wide-coverage fonts this machine has for other scripts."""
-    global _found
-    if _found is None:
-        from matplotlib import font_manager
+    from matplotlib import font_manager
 
-        known = {font.name for font in font_manager.fontManager.ttflist}
-        _found = ["DejaVu Sans"] + [
-            name for name in ("Noto Sans CJK SC", "Noto Sans", "WenQuanYi Zen Hei", "Arial Unicode MS", "Microsoft YaHei", "PingFang SC") if name in known
-        ]
-    return _found
-
-
-_found = None
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    wide = ("Noto Sans CJK SC", "Noto Sans", "WenQuanYi Zen Hei", "Arial Unicode MS", "Microsoft YaHei", "PingFang SC")
+    return ["DejaVu Sans"] + [name for name in wide if name in known]
