@@ -20,10 +20,10 @@ HAN = re.compile(r"[\u3400-\u9fff々]+")
 # Characters that Chinese uses between words rather than in names, and the question words around them.
 HAN_GLUE = re.compile("什么|什麼|哪里|哪裡|哪儿|哪个|哪個|哪些|怎么|怎麼|为什么|為什麼|多少|是否|以及|因为|因為|所以|但是|[的了是在和与與及于於为為有也都就而或之其这這那被把从從由对對到谁誰何吗嗎呢吧几幾]")
 STOP_WORDS = frozenset(
-    "a about after all also an and another any are as at be because been before being between both but by can could did do does during each few for from "
-    "had has have he her here his how if in into is it its just like made make many may more most much no not of on one only or other our out over same "
-    "she should since so some such than that the their them then there these they this those through to under until up very was we were what when where "
-    "which while who whom whose why will with would you your name named called first".split()
+    "a about after all also although an and another any are as at be because been before being between both but by can could did do does during each few "
+    "for from had has have he her here him his how however i if in into is it its just like many me more most much my no nor not of on once one only or other "
+    "our out over same she should since so some such than that the their them then there these they this those though through thus to under until up upon us "
+    "very was we were what when where whether which while who whom whose why with within without would yet you your".split()
 )
 
 
@@ -85,9 +85,18 @@ def uses_capitals(text):
     return not letters or (2 * cased >= len(letters) and any(letter.isupper() for letter in letters))
 
 
-def positions(text, whole=None):
-    """(start, end) of the names in a text; `whole` is the longer text it belongs to, which decides about the script."""
-    return capitalised_positions(text) if uses_capitals(whole or text) else caseless_positions(text)
+def name_positions(text, whole):
+    """(start, end) of the names in a piece of the text `whole`, which decides whether capitals count.
+
+    A capitalised function word alone, such as "She" or "After" at the start of a sentence, is no name.
+    """
+    if not uses_capitals(whole):
+        return caseless_positions(text)
+    return [(start, end) for start, end in capitalised_positions(text) if not is_function_word(text[start:end])]
+
+
+def is_function_word(span):
+    return span.lower() in STOP_WORDS and span == span.capitalize()
 
 
 def passage_positions(text, whole=None):
