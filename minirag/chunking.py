@@ -7,6 +7,7 @@ document's id; several are called `<document id>#1`, `#2`, and so on.
 
 import re
 from bisect import bisect_left, bisect_right
+from itertools import pairwise
 
 from minirag.corpus import Chunk
 from minirag.sentences import sentences
@@ -88,7 +89,7 @@ class _Ruler:
         """[(start, end), ...]: the stretch in pieces of `size` tokens."""
         first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
         edges = [start, *self.starts[first + size : last : size], end]
-        return list(zip(edges, edges[1:]))
+        return list(pairwise(edges))
 
 
 def _pack(pieces, ruler, size, overlap):

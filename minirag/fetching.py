@@ -8,7 +8,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from minirag.shipped import shipped
-from minirag.utils import MiniragError, progress as progress_bar
+from minirag.utils import MiniragError
+from minirag.utils import progress as progress_bar
 
 RAW_URL = "https://raw.githubusercontent.com/{repo}/{commit}/{path}"
 ATTEMPTS, PAUSE = 3, 1.0  # how often a broken download is tried, and the seconds before the second try; twice that before the third

@@ -36,7 +36,9 @@ def read_folder(path, chunker=None, *, name=None):
             documents += [document] * bool(pieces)
             chunks += pieces
     if not documents:
-        raise MiniragError(f"There is no text to read in {str(path)!r}: {_summary(skipped) or 'it holds no files'}. Files with these suffixes are read: {_suffixes()}.")
+        raise MiniragError(
+            f"There is no text to read in {str(path)!r}: {_summary(skipped) or 'it holds no files'}. Files with these suffixes are read: {_suffixes()}."
+        )
     if skipped:
         warnings.warn(f"read_folder({str(path)!r}) read {len(documents)} documents. Left out, or to be looked at: {_summary(skipped)}.", stacklevel=2)
     return Corpus(name or root.resolve().name, tuple(documents), tuple(chunks))

@@ -8,12 +8,14 @@ NEVER = frozenset("mr mrs ms mx dr prof messrs vs cf ca approx viz e.g i.e z.b d
 NUMBERED = frozenset("no nos nr fig figs eq eqs sec ch chap art vol vols p pp pg b d c op jan feb mar apr jun jul aug sep sept oct nov dec".split())
 # These may stand within a sentence or close it; the next word decides.
 EITHER = frozenset(
-    "st ste mt ft gen col maj capt cmdr lt sgt adm gov sen rep rev hon pres jr sr inc ltd co corp bros llc plc etc al ed eds trans dept univ assn esq ave blvd ph.d b.sc m.sc d.phil".split()
+    "st ste mt ft gen col maj capt cmdr lt sgt adm gov sen rep rev hon pres jr sr inc ltd co corp "
+    "bros llc plc etc al ed eds trans dept univ assn esq ave blvd ph.d b.sc m.sc d.phil".split()
 )
 # Words that begin a new sentence after an abbreviation or an initial.
 STARTERS = frozenset(
-    "the a an this that these those it its he his she her they their we our you your there here in on at by for from with after before during until when while since as "
-    "although though however but and so if then thus once both each many most some such another no not who what where why how despite because later today".split()
+    "the a an this that these those it its he his she her they their we our you your there here in on at by for from with after before during "
+    "until when while since as although though however but and so if then thus once both each many most "
+    "some such another no not who what where why how despite because later today".split()
 )
 CLOSERS = r"(?:[\"'”’»›)\]}」』】）〉》]|\[\d+\])*"
 STOP = re.compile(rf"(?P<wide>[。！？｡]+|[।॥۔؟።။։។]+){CLOSERS}|(?P<mark>[.!?…]+){CLOSERS}(?=\s|$)")

@@ -68,8 +68,9 @@ def _questions(path, ids):
         return ()
     questions = []
     for row in _rows(path, "id", "question"):
-        _known(path, ids, row.get("gold", ()))
-        questions.append(Question(row["id"], row["question"], tuple(row.get("answers", ())), tuple(row.get("gold", ())), row.get("kind", ""), tuple(row.get("chain", ()))))
+        answers, gold, chain = (tuple(row.get(field, ())) for field in ("answers", "gold", "chain"))
+        _known(path, ids, gold)
+        questions.append(Question(row["id"], row["question"], answers, gold, row.get("kind", ""), chain))
     return tuple(questions)
 
 

@@ -88,7 +88,7 @@ def _hugging_face(name):
     try:
         tokenizer = Tokenizer.from_file(str(path)) if path.is_file() else Tokenizer.from_pretrained(name)
     except Exception as error:  # tokenizers raises bare Exception for everything, from a missing file to a broken one
-        raise MiniragError(f"No tokenizer could be read from {name!r}: it is neither a tokenizer.json, nor a folder with one, nor reachable on the hub.") from error
+        raise MiniragError(f"No tokenizer could be read from {name!r}: it is no tokenizer.json, no folder with one, and not reachable on the hub.") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

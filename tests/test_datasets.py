@@ -249,7 +249,11 @@ CORPUS = [{"title": "A", "text": "One."}, {"title": "A", "text": "Two."}, {"titl
 @pytest.mark.parametrize("as_text", [False, True], ids=["paragraphs as a list", "paragraphs as JSON text"])
 @pytest.mark.parametrize("key", ["text", "paragraph_text"])
 def test_musique_shape(tmp_path, monkeypatch, as_text, key):
-    paragraphs = [{"title": "A", key: "Two.", "is_supporting": True}, {"title": "A", key: "One.", "is_supporting": False}, {"title": "B", key: "Three.", "is_supporting": True}]
+    paragraphs = [
+        {"title": "A", key: "Two.", "is_supporting": True},
+        {"title": "A", key: "One.", "is_supporting": False},
+        {"title": "B", key: "Three.", "is_supporting": True},
+    ]
     steps = [{"question": "Who is A?", "answer": "X"}, {"question": "#1 >> home", "answer": "Y"}]
     question = {
         "id": "3hop2__1_2_3",
@@ -259,12 +263,22 @@ def test_musique_shape(tmp_path, monkeypatch, as_text, key):
         "question_decomposition": steps,
         "paragraphs": json.dumps(paragraphs) if as_text else paragraphs,
     }
-    stated = openie(("B\nThree.", ["B", 3, None], [["B", "is", "three"], ["B", "is"], ["B", 1, "x"], "B", None]), ("A\nOne.", [], []), ("A\nTwo.", ["A"], [["A", "is", "two"]]))
+    stated = openie(
+        ("B\nThree.", ["B", 3, None], [["B", "is", "three"], ["B", "is"], ["B", 1, "x"], "B", None]),
+        ("A\nOne.", [], []),
+        ("A\nTwo.", ["A"], [["A", "is", "two"]]),
+    )
     put(tmp_path, monkeypatch, "musique", questions=[question], corpus=CORPUS, openie=stated, question_entities=ENTITIES)
     corpus = load_dataset("musique")
     assert [c.id for c in corpus.chunks] == ["musique/0000", "musique/0001", "musique/0002"]
     (q,) = corpus.questions
-    assert (q.id, q.gold, q.answers, q.kind, q.chain) == ("3hop2__1_2_3", ("musique/0001", "musique/0002"), ("Y", "Why"), "3hop2", ("Who is A? -> X", "X >> home -> Y"))
+    assert (q.id, q.gold, q.answers, q.kind, q.chain) == (
+        "3hop2__1_2_3",
+        ("musique/0001", "musique/0002"),
+        ("Y", "Why"),
+        "3hop2",
+        ("Who is A? -> X", "X >> home -> Y"),
+    )
     extraction = corpus.extractions["gpt-3.5-turbo-1106"]
     assert extraction.entities == {"musique/0000": (), "musique/0001": ("A",), "musique/0002": ("B",)}
     assert extraction.triples["musique/0002"] == (Triple("B", "is", "three"),) and extraction.triples["musique/0001"] == (Triple("A", "is", "two"),)
@@ -274,7 +288,14 @@ def test_musique_shape(tmp_path, monkeypatch, as_text, key):
 
 
 def test_2wiki_shape(tmp_path, monkeypatch):
-    question = {"_id": "w1", "type": "comparison", "question": "Who?", "answer": "yes", "supporting_facts": [["B", 0], ["B", 2], ["A", 1]], "evidences": [["B", "born", "1900"]]}
+    question = {
+        "_id": "w1",
+        "type": "comparison",
+        "question": "Who?",
+        "answer": "yes",
+        "supporting_facts": [["B", 0], ["B", 2], ["A", 1]],
+        "evidences": [["B", "born", "1900"]],
+    }
     put(tmp_path, monkeypatch, "2wikimultihopqa", questions=[question], corpus=CORPUS, openie=openie(), question_entities=ENTITIES)
     (q,) = load_dataset("2wikimultihopqa").questions
     assert (q.id, q.kind, q.answers, q.chain) == ("w1", "comparison", ("yes",), ("B born 1900",))

@@ -132,7 +132,15 @@ def test_html_with_its_own_charset(tmp_path):
 
 
 def test_jsonl_rows_are_documents_and_broken_rows_are_told(tmp_path):
-    rows = ['{"id": "p1", "title": "T", "text": "First.", "year": 1999}', "{broken", '{"text": "Third."}', '{"title": "no text"}', "[1]", '{"id": "p1", "text": "Sixth.\u2028Still."}', ""]
+    rows = [
+        '{"id": "p1", "title": "T", "text": "First.", "year": 1999}',
+        "{broken",
+        '{"text": "Third."}',
+        '{"title": "no text"}',
+        "[1]",
+        '{"id": "p1", "text": "Sixth.\u2028Still."}',
+        "",
+    ]
     with pytest.warns(UserWarning) as caught:
         documents = read_folder(write(tmp_path, rowsDOTjsonl="\n".join(rows))).documents
     assert [(d.id, d.title, d.text) for d in documents] == [

@@ -121,7 +121,9 @@ def test_a_function_with_impossible_spans_is_an_error(spans):
         token_spans("abcdef", lambda text: spans)
 
 
-@pytest.mark.parametrize("name, said", [("words", "'regex', 'minilm'"), ("hf:", "there are"), ("tiktoken:none", "it has: "), ("hf:no/such/tokenizer", "hf|hub")])
+@pytest.mark.parametrize(
+    "name, said", [("words", "'regex', 'minilm'"), ("hf:", "there are"), ("tiktoken:none", "it has: "), ("hf:no/such/tokenizer", "hf|hub")]
+)
 def test_what_does_not_exist_is_named(name, said):
     with pytest.raises(MiniragError, match=said):
         token_spans("text", name)
