@@ -2,7 +2,8 @@
 
 import re
 
-from .spans import HAN, STOP_WORDS, capitalised_spans, positions, sentences_of
+from .reading import LONGEST, THOUGHT
+from .spans import HAN, STOP_WORDS, passage_positions, sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -26,16 +27,15 @@ EXAMPLE = (
     },
     "Thought: Harrowgate Observatory was founded by Ilse Brandt. Ilse Brandt was born in Selm.\nAnswer: Selm",
 )
-THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-MARK = re.compile(r"\banswer\s*\**\s*[:：]\**", re.IGNORECASE)
-NEXT = re.compile(r"\n\s*\**(?:thought|answer|question)\s*\**\s*[:：]", re.IGNORECASE)
+MARK = re.compile(r"\banswer[ \t*]{0,9}[:：]\**", re.IGNORECASE)
+NEXT = re.compile(r"\n[ \t*]*(?:thought|answer|question)[ \t*]{0,9}[:：]", re.IGNORECASE)
 YEAR_OR_DATE = re.compile(r"(?:\d{1,2} )?(?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{1,2},)? \d{4}|\b[12]\d{3}\b|\b\d{1,4}年(?:\d{1,2}月)?(?:\d{1,2}日)?")
 NUMBER = re.compile(r"\d[\d,.]*\d|\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million)\b")
 
 
 def parse(text):
     """What follows the first "Answer:", up to the next such mark, or the whole reply; an empty reply is ("", 1)."""
-    text = THOUGHT.sub(" ", text)
+    text = THOUGHT.sub(" ", text[:LONGEST])
     mark = MARK.search(text)
     answer = text[mark.end() :] if mark else text
     answer = NEXT.split(answer, maxsplit=1)[0].strip().strip("`").strip()
@@ -77,9 +77,8 @@ def fitting_span(question, sentence):
     elif re.search(r"\bhow (?:many|much|old|long|far|high|tall)\b", asked) or "多少" in asked:
         spans = NUMBER.findall(sentence)
     else:
-        spans = [sentence[start:end] for start, end in positions(sentence)]
+        spans = [sentence[start:end] for start, end in passage_positions(sentence)]
         spans = [span for span in spans if span.lower() not in asked and not content_words(span) <= content_words(question)]
-    spans = spans or [span for span in capitalised_spans(sentence) if span.lower() not in asked]
     return spans[0] if spans else sentence
 
 

@@ -8,7 +8,8 @@ import json
 import re
 
 LONGEST = 1_000_000  # characters of a reply that are looked at
-FENCE_OR_THOUGHT = re.compile(r"```[\w-]*|<think>.*?(?:</think>|\Z)", re.DOTALL)
+THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)  # what reasoning models say before they reply
+FENCE = re.compile(r"```[\w-]*")
 TOKEN = re.compile(
     r'"(?P<double>(?:[^"\\]|\\.)*+)(?P<end>"?)'
     r"|(?<=[\[{,:\s])'(?P<single>(?:[^'\\]|\\.|'(?!\s*[,:\]}]))*+)(?P<stop>'?)"
@@ -40,7 +41,7 @@ def read_values(text):
     try:
         return [json.loads(text, object_pairs_hook=Pairs, parse_int=str, parse_float=str, parse_constant=lambda word: None, strict=False)]
     except (ValueError, RecursionError):
-        return _read_tolerantly(FENCE_OR_THOUGHT.sub(" ", text))
+        return _read_tolerantly(FENCE.sub(" ", THOUGHT.sub(" ", text)))
 
 
 def _read_tolerantly(text):

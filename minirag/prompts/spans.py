@@ -85,23 +85,19 @@ def uses_capitals(text):
     return not letters or (2 * cased >= len(letters) and any(letter.isupper() for letter in letters))
 
 
-def name_positions(text, whole):
-    """(start, end) of the names in a piece of the text `whole`, which decides whether capitals count.
-
-    A capitalised function word alone, such as "She" or "After" at the start of a sentence, is no name.
-    """
-    if not uses_capitals(whole):
-        return caseless_positions(text)
-    return [(start, end) for start, end in capitalised_positions(text) if not is_function_word(text[start:end])]
-
-
-def is_function_word(span):
-    return span.lower() in STOP_WORDS and span == span.capitalize()
+def positions(text, whole=None):
+    """(start, end) of the names in a text; `whole` is the longer text it belongs to, which decides whether capitals count."""
+    return capitalised_positions(text) if uses_capitals(whole or text) else caseless_positions(text)
 
 
 def passage_positions(text, whole=None):
     """As `positions`, without the words that are capitalised only because they open a sentence ("She", "However", "This")."""
-    return [(start, end) for start, end in positions(text, whole) if text[start:end].lower() not in STOP_WORDS]
+    return [(start, end) for start, end in positions(text, whole) if not opens_sentence(text[start:end])]
+
+
+def opens_sentence(span):
+    """Whether a span is one function word with a first capital; "US" and "IT" are not."""
+    return span.lower() in STOP_WORDS and span == span.capitalize()
 
 
 def sentences_of(text):
