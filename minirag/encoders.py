@@ -102,7 +102,7 @@ class LsaEncoder:
 
     name = "lsa"
 
-    def __init__(self, dimensions=128):
+    def __init__(self, dimensions=300):
         self.wanted = dimensions
         self._steps = None
 

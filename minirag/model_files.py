@@ -78,7 +78,7 @@ def _cached_folder(name):
 
     try:
         folder = Path(snapshot_download(name, local_files_only=True))
-    except Exception:  # not there, or not a name that the hub knows
+    except (OSError, ValueError):  # not there, or not a name that the hub knows
         return None
     return folder if _is_model(folder) else None
 

@@ -40,9 +40,9 @@ def test_an_empty_document_scores_nothing():
 def test_misuse_is_explained():
     with pytest.raises(ValueError, match="empty"):
         BM25([])
-    with pytest.raises(ValueError, match="token"):
+    with pytest.raises(TypeError, match="token"):
         BM25(["one long string"])
-    with pytest.raises(ValueError, match="token"):
+    with pytest.raises(TypeError, match="token"):
         BM25([["a"]]).scores("a b")
 
 
@@ -56,3 +56,15 @@ def test_weights_are_sparse():
     index = BM25(documents)
     assert index.weights.shape == (51, 50) and index.weights.nnz == 100
     assert np.argmax(index.scores(["w7"])) == 7
+
+
+@pytest.mark.needs("musique_train")
+def test_equal_to_rank_bm25_on_musique():
+    from minirag.datasets import load_dataset
+
+    corpus = load_dataset("musique_train")
+    passages = [tokenize(chunk.passage) for chunk in corpus.chunks]
+    ours, theirs = BM25(passages), BM25Okapi(passages)
+    for question in corpus.questions:
+        tokens = tokenize(question.text)
+        assert np.abs(ours.scores(tokens) - theirs.get_scores(tokens)).max() < 1e-6

@@ -39,7 +39,7 @@ class BM25:
 
     documents: list of token lists. k1: how soon repetition stops counting. b: how much length counts, 0 to 1. epsilon: see `bm25_by_hand`.
     `weights` is sparse (words, documents); a question's scores are the sum of its words' rows.
-    Raises ValueError where there is no document; an empty document scores 0.
+    Raises ValueError where there is no document, TypeError for strings in place of token lists; an empty document scores 0.
     """
 
     def __init__(self, documents, k1=1.5, b=0.75, epsilon=0.25):
@@ -47,7 +47,7 @@ class BM25:
         if not documents:
             raise ValueError("BM25 needs at least one document; the corpus is empty.")
         if any(isinstance(document, str) for document in documents):
-            raise ValueError("BM25 takes documents as lists of tokens, not as strings; use bm25.tokenize(text) on each.")
+            raise TypeError("BM25 takes documents as lists of tokens, not as strings; use bm25.tokenize(text) on each.")
         self.vocabulary = {}
         words = [self.vocabulary.setdefault(word, len(self.vocabulary)) for document in documents for word in document]
         lengths = np.array([len(document) for document in documents])
@@ -69,7 +69,7 @@ class BM25:
     def scores(self, query):
         """Scores (documents,) of a token list; a word said twice counts twice, an unknown word not at all."""
         if isinstance(query, str):
-            raise ValueError("BM25 takes a question as a list of tokens, not as a string; use bm25.tokenize(text).")
+            raise TypeError("BM25 takes a question as a list of tokens, not as a string; use bm25.tokenize(text).")
         scores = np.zeros(self.weights.shape[1])
         start, documents, weights = self.weights.indptr, self.weights.indices, self.weights.data
         for word in query:

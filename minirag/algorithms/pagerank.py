@@ -69,7 +69,7 @@ def transition_matrix(adjacency):
     if not np.isfinite(adjacency.data).all() or (adjacency.data < 0).any():
         raise ValueError("Edge weights must be finite and not negative; drop or clip the others before walking.")
     backwards = adjacency.T.tocsr()  # also sorts the indices and is a copy, so the caller's matrix stays as it was
-    strength = adjacency.sum(axis=1)
+    strength = adjacency @ np.ones(len(backwards.indptr) - 1, dtype=adjacency.dtype)
     chance = np.divide(1, strength, out=np.zeros_like(strength), where=strength > 0)
     symmetric = _equal(adjacency, backwards)
     backwards.data *= chance[backwards.indices]

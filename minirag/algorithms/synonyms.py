@@ -41,9 +41,9 @@ def _pairs_of_block(vectors, start, block, threshold, max_neighbours, strict):
     i, j = np.divmod(np.flatnonzero(rough.ravel() >= threshold - ROUNDING), len(vectors))
     i += start
     # scored again in a fixed order of additions: the score of (i, j) is then exactly that of (j, i), whatever the block
-    score = np.concatenate([np.empty(0)] + [
-        (vectors[i[k : k + block]].astype(np.float64) * vectors[j[k : k + block]]).sum(axis=1) for k in range(0, len(i), block)
-    ]).astype(vectors.dtype)
+    score = np.concatenate(
+        [np.empty(0)] + [(vectors[i[k : k + block]].astype(np.float64) * vectors[j[k : k + block]]).sum(axis=1) for k in range(0, len(i), block)]
+    ).astype(vectors.dtype)
     keep = score > threshold if strict else score >= threshold
     i, j, score = i[keep], j[keep], score[keep]
     order = np.lexsort((j, -score, i))
