@@ -3,7 +3,7 @@
 import re
 
 # A full stop after these ends nothing; a name or an example follows.
-NEVER = frozenset("mr mrs ms mx dr prof messrs vs cf ca approx viz e.g i.e z.b d.h bzw".split())
+NEVER = frozenset("mr mrs ms mx dr prof messrs v vs cf ca approx viz e.g i.e z.b d.h bzw".split())
 # After these a number follows, as in "No. 5", "Fig. 2", "Jan. 3", "Vol. IV". Otherwise they are words of their own.
 NUMBERED = frozenset("no nos nr fig figs eq eqs sec ch chap art vol vols p pp pg b d c op jan feb mar apr jun jul aug sep sept oct nov dec".split())
 # These may stand within a sentence or close it; the next word decides.

@@ -186,7 +186,7 @@ def test_sentences_cover_everything_in_order_and_are_stable(text):
         "यह एक वाक्य है।|दूसरा वाक्य।",
         "هل هذا سؤال؟|نعم.|هذا جواب.",
         "یہ اردو ہے۔|دوسرا جملہ۔",
-        "In 1999.|Then 2.000 Menschen, z.B. Berlin.|Vol. IV follows.",
+        "In 1999.|Then 2.000 Menschen, z.B. Berlin.|Vol. IV follows Everson v. Board.",
         "One line that is\nwrapped in the middle.|Next.",
     ],
 )
