@@ -33,7 +33,8 @@ def run(tmp_path_factory):
     write("absent", "raise RuntimeError('never run')", rung=1, needs=["no_such_data"])
     command = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder)]
     command += ["-p", "no:cacheprovider", f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval_sanitize.cfg'}", str(folder)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120).stdout
 
 

@@ -2,6 +2,9 @@
 
 import ast
 import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -13,11 +16,13 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A folder or file imports only from those above it; `algorithms` imports nothing of ours at all.
 LAYERS = """
     utils algorithms corpus graph results shipped sentences tokens chunking formats readers model_files embedding_cache encoders
-    prompts llm build index operators neural methods fetching datasets evaluate viz widgets refresh notebook_lint cli __main__
+    prompts llm build index operators neural methods fetching datasets evaluate viz widgets refresh notebook_lint exercises_run exercises_build exercises
+    cli __main__
 """.split()
 MAX_FILE, USUAL_FILE = 400, 200
 MAX_FUNCTION, USUAL_FUNCTION = 60, 40
 MAX_LINE = 160
+COMES_WITH = {"tokenizers": "transformers", "huggingface_hub": "transformers", "cycler": "matplotlib"}
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
 # Folders of one machine, spelled so that this file does not hold one itself.
 MACHINE_PATH = re.compile(r"[\"'`\s(=]/(?:home|root|work|tmp|Users|mnt)(?=/)[\w./-]*")
@@ -106,6 +111,26 @@ def test_nothing_imports_the_widgets_or_the_command_line():
         if target[:1] in (["widgets"], ["cli"]) and module_of(path)[0] not in ("widgets", "cli", "__main__")
     ]
     assert not importers
+
+
+def test_every_library_in_use_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    declared = {re.match(r"[\w.-]+", line)[0].lower().replace("_", "-") for line in lines}
+    used = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                used |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                used.add(node.module.split(".")[0])
+    offered = packages_distributions()
+    unknown = {
+        name
+        for name in used - sys.stdlib_module_names - {"minirag"}
+        if not declared & {known.lower().replace("_", "-") for known in [COMES_WITH.get(name, name), *offered.get(name, [])]}
+    }
+    assert {"numpy", "sklearn", "yaml"} <= used and not unknown
 
 
 def test_files_stay_short():
