@@ -89,7 +89,9 @@ def _downloaded_folder(name):
     others = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.ot", "*.msgpack", "*.mlmodel"]
     with quiet():
         folder = Path(snapshot_download(name, ignore_patterns=[*others, "*.bin"]))
-        return folder if _is_model(folder) else Path(snapshot_download(name, ignore_patterns=others))
+        if not _is_model(folder):
+            folder = Path(snapshot_download(name, ignore_patterns=others))
+    return _checked_folder(folder, "What the hub gave is not a whole model")  # offline, it gives whatever part is cached
 
 
 def _is_model(folder):

@@ -235,6 +235,28 @@ def test_foreign_or_damaged_weights_are_refused(cache, tmp_path, monkeypatch):
         load_encoder(f"hf:{copy}").encode(["a"])
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_hugging_face_cache_is_used_offline(cache, tmp_path, monkeypatch, whole):
+    """A cached copy counts if it holds settings and weights; without them, nobody to ask is an error."""
+    from huggingface_hub import constants
+
+    files = ["config.json", "model.safetensors", "modules.json"] if whole else ["config.json"]
+    repository = tmp_path / "hub" / "models--sentence-transformers--all-MiniLM-L6-v2"
+    snapshot = repository / "snapshots" / ("a" * 40)
+    snapshot.mkdir(parents=True)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("a" * 40)
+    for name in files:
+        (snapshot / name).write_text("{}")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(model_files, "_packaged_minilm", lambda: None)
+    if whole:
+        assert model_files.minilm_folder() == snapshot
+    else:
+        with pytest.raises(MiniragError, match="lsa"):
+            model_files.minilm_folder()
+
+
 def test_without_weights_and_network_the_ways_out_are_named(cache, tmp_path, monkeypatch):
     def absent(name):
         raise importlib.metadata.PackageNotFoundError(name)
