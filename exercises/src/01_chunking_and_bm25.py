@@ -227,7 +227,8 @@ common = bm25([["a", "b"], ["a", "c"], ["a", "d"]], ["a"], b=0, epsilon=1)[0]
 assert abs(common - (math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 4) < 1e-9, "hand epsilon on to idf"
 
 # %% [markdown]
-# Which passage tells where whale oil was boiled? Look at the order, and at the passage that has only one of the three words.
+# Which passage tells where whale oil was boiled? The lighthouse burned whale oil, too, but nobody boils it there; three passages share no word that
+# weighs anything.
 
 # %%
 question = tokenize("Where was whale oil boiled?")

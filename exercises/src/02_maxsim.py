@@ -112,8 +112,8 @@ def maxsim(question, passage):
 
 # %% nbgrader={"grade": true, "grade_id": "test-maxsim", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 question = np.array([[1.0, 0.0], [0.6, 0.8]])
-passage = np.array([[0.0, 1.0], [0.8, 0.6], [-1.0, 0.0]])
-table = np.array([[0.0, 0.8, -1.0], [0.8, 0.96, -0.6]])
+passage = np.array([[0.0, 1.0], [0.8, 0.6], [-0.6, 0.8]])
+table = np.array([[0.0, 0.8, -0.6], [0.8, 0.96, 0.28]])
 found = maxsim(question, passage)
 assert found is not None and np.ndim(found) == 0, "maxsim returns one number: have the maxima been added up?"
 assert not np.isclose(found, table.max(axis=0).sum()), "your maximum goes over the tokens of the question; each of them has to choose among the tokens of the passage"
@@ -147,8 +147,8 @@ found = answered_by(question, passage)
 assert found is not None, "answered_by returns nothing"
 assert np.shape(found) != (4,), "you get one place for each token of the passage; the question is to be on the rows"
 assert np.shape(found) == (3,), f"three tokens ask, so there are three places; yours has shape {np.shape(found)}"
-assert list(found) != [2, 2, 2], "these are the places of the worst token, not of the best"
-assert list(found) == [1, 1, 1], f"all three are answered by the token at place 1, the first of two equal ones; yours: {list(found)}"
+assert list(found) != [0, 2, 2], "these are the places of the worst token, not of the best"
+assert list(found) == [1, 1, 1], f"all three are answered by the token at place 1, the first of two equal ones; yours: {np.asarray(found).tolist()}"
 
 # %%
 question_text, passage_text = "where fever", "doctor harbour winter hospital"
