@@ -29,7 +29,7 @@ def write_atomic(path, data):
 def read_jsonl(path):
     """Yield the objects of a JSON-lines file; a broken line is an error that names file and line."""
     path = Path(path)
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):  # splitlines() would also cut at U+2028
         if not line.strip():
             continue
         try:
