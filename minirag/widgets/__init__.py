@@ -1,0 +1,11 @@
+"""Explorers: plain objects with a state, a text and a picture, and a thin view of sliders on top.
+
+`explorer.set(name, value)` and `print(explorer.describe())` do without a browser what moving a control does in one.
+"""
+
+from .browser import RetrievalBrowser
+from .explorer import Choice, Explorer, Slider, Switch
+from .hippo import HippoExplorer
+from .walk import WalkExplorer
+
+__all__ = ["Choice", "Explorer", "HippoExplorer", "RetrievalBrowser", "Slider", "Switch", "WalkExplorer"]

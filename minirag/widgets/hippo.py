@@ -1,0 +1,144 @@
+"""HippoRAG under the hand: which nodes a question lights up, how far the mass flows, and which passages that brings."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..corpus import Question
+from ..graph import Graph
+from ..utils import MiniragError
+from ..viz import draw_graph, layout
+from .explorer import Choice, Explorer, Slider, Switch
+from .tables import passage_lines, passage_table
+
+MEANING = {"restart": "damping: jump back", "follow": "damping: follow an edge"}
+
+
+class HippoExplorer(Explorer):
+    """Question, damping, synonymy threshold and node specificity of a HippoRAG method, and what they do to its walk.
+
+    `questions`: a `Corpus`, or a list of `Question`s or strings. The figure shows the `nodes` nodes that hold most mass over several
+    dampings, always in the same places for one question; node area is comparable while the question stays.
+
+    Source: Wang, Sec. IV-B (hippo-ppr)
+    """
+
+    def __init__(self, method, questions, question=None, k=5, nodes=26, show_gold=True):
+        asked = [q if isinstance(q, Question) else Question(f"q{i + 1}", str(q)) for i, q in enumerate(getattr(questions, "questions", questions))]
+        if not asked:
+            raise MiniragError("HippoExplorer needs at least one question: pass a corpus that has some, or a list of strings.")
+        self.method, self.k, self.nodes = method, k, nodes
+        self.questions = {q.id: q for q in asked}
+        self.show_gold = show_gold
+        choices = getattr(method, "choices", None)
+        damping, threshold = getattr(choices, "damping", 0.5), getattr(choices, "synonymy_threshold", 0.8)
+        self.strict, self.own_threshold = getattr(choices, "strict", True), threshold
+        self._at = lru_cache(maxsize=32)(self._compute)
+        self._around = lru_cache(maxsize=64)(self._neighbourhood)
+        self._joined = lru_cache(maxsize=8)(self._with_threshold)
+        super().__init__(
+            [
+                Choice("question", "Question", tuple((f"{q.id}: {q.text}", q.id) for q in asked), question or asked[0].id),
+                Slider("damping", MEANING.get(getattr(choices, "damping_means", ""), "damping"), 0.1, 0.9, 0.05, damping),
+                Slider("synonymy_threshold", "synonymy from cosine", 0.6, 1.0, 0.02, threshold),
+                Switch("specificity", "node specificity", getattr(choices, "specificity", True)),
+            ]
+        )
+
+    @property
+    def question(self):
+        return self.questions[self.state["question"]]
+
+    @property
+    def retrieval(self):
+        """The `Retrieval` at the present state."""
+        return self._at(*self.state.values())
+
+    def _compute(self, question, damping, threshold, specificity):
+        method = self._joined(threshold).with_options(damping=damping, specificity=specificity)
+        return method.retrieve(self.questions[question].text, self.k)
+
+    def _with_threshold(self, threshold):
+        """The method at a threshold. Raising it only takes synonymy edges away, so nothing is searched for again."""
+        if threshold == self.own_threshold:
+            return self.method
+        copy = self.method.with_options(synonymy_threshold=threshold)
+        if threshold > self.own_threshold:
+            g = self.method.graph
+            close = (lambda weight: weight > threshold) if self.strict else (lambda weight: weight >= threshold)
+            copy.graph = Graph(g.type, g.source, g.nodes, tuple(e for e in g.edges if e.kind != "synonymy" or close(e.weight)), g.chunks)
+        return copy
+
+    def _neighbourhood(self, question):
+        """Names of the nodes to show for a question, their places, and the mass drawn largest: all independent of the sliders."""
+        text = self.questions[question].text
+        found = [self.method.with_options(damping=d).retrieve(text, 1) for d in (0.2, 0.5, 0.8)]
+        scores = sum(_mass(r, len(self.method.graph.nodes)) for r in found)
+        linked = [i for _, i, _ in _linked(found[0])]
+        best = sorted(range(len(scores)), key=lambda i: (i not in linked, -round(float(scores[i]), 9), i))[: self.nodes]
+        shown = [i for i in best if scores[i] > 0]
+        peak = max((float(_mass(r, len(scores)).max(initial=0.0)) for r in found), default=0.0) or 1.0
+        part = self._part(self.method.graph, shown)
+        return tuple(shown), layout(part, highlight={"query node": [self._name(i) for i in linked]}), peak
+
+    def _name(self, i):
+        return self.method.graph.nodes[i].name
+
+    @staticmethod
+    def _part(graph, shown):
+        """The subgraph of the shown node positions."""
+        place = {node: i for i, node in enumerate(shown)}
+        edges = tuple(
+            type(e)(**{**vars(e), "source": place[e.source], "target": place[e.target]}) for e in graph.edges if e.source in place and e.target in place
+        )
+        return Graph(graph.type, graph.source, tuple(graph.nodes[i] for i in shown), edges, graph.chunks)
+
+    def figure(self):
+        """The neighbourhood of the question, with the mass that each node holds now."""
+        shown, places, peak = self._around(self.state["question"])
+        graph, retrieval = self._joined(self.state["synonymy_threshold"]).graph, self.retrieval
+        scores = _mass(retrieval, len(graph.nodes))
+        linked = dict.fromkeys(self._name(i) for _, i, _ in _linked(retrieval))
+        part = self._part(graph, shown)
+        caption = f"The {len(shown)} nodes shown hold {100 * float(scores[list(shown)].sum()):.1f} % of the mass; {len(graph.nodes)} nodes in all."
+        mass = {self._name(i): float(scores[i]) for i in shown}
+        return draw_graph(part, places, mass, {"query node": list(linked)}, title=self.question.text, caption=caption, score_name="mass", score_max=peak)
+
+    def html(self):
+        retrieval = self.retrieval
+        gold = self.question.gold if self.show_gold else ()
+        names = [self._name(i) for _, i, _ in _linked(retrieval)]
+        if not _mass(retrieval, len(self.method.graph.nodes)).any():
+            return f"<p>No node is linked to this question, so no mass flows.</p>{passage_table(retrieval.passages, gold)}"
+        return self.figure().svg + passage_table(retrieval.passages, gold, names)
+
+    def describe(self):
+        retrieval, graph = self.retrieval, self._joined(self.state["synonymy_threshold"]).graph
+        scores = _mass(retrieval, len(graph.nodes))
+        synonyms = sum(e.kind == "synonymy" for e in graph.edges)
+        best = sorted(range(len(scores)), key=lambda i: (-round(float(scores[i]), 6), self._name(i)))[:6]
+        s = self.state
+        lines = [
+            f"{self.question.id}: {self.question.text}",
+            f"damping {s['damping']:.2f}, synonymy from {s['synonymy_threshold']:.2f} ({synonyms} edges), specificity {'on' if s['specificity'] else 'off'}",
+            "linked: " + (", ".join(f"{phrase} -> {self._name(i)} ({cosine:.2f})" for phrase, i, cosine in _linked(retrieval)) or "nothing"),
+            "mass: " + (", ".join(f"{self._name(i)} {scores[i]:.3f}" for i in best if scores[i] > 0) or "none"),
+            "passages:",
+        ]
+        return "\n".join(lines + passage_lines(retrieval.passages, self.question.gold if self.show_gold else ()))
+
+
+def _step(retrieval, *operators):
+    return next((step for step in retrieval.trace if step.operator in operators), None)
+
+
+def _linked(retrieval):
+    """(phrase, node position, cosine) of the link step."""
+    step = _step(retrieval, "link")
+    return list(step.data["nodes"]) if step else []
+
+
+def _mass(retrieval, count):
+    """The walk's distribution over the graph's nodes, (count,); zeros where no walk took place."""
+    step = _step(retrieval, "ppr", "neighbours")
+    return np.asarray(step.data["scores"], dtype=float) if step else np.zeros(count)
