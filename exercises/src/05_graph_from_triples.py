@@ -1,0 +1,360 @@
+# ---
+# jupyter:
+#   minirag:
+#     title: Building a graph from triples
+#     minutes: 40
+# ---
+
+# %% [markdown]
+# # Exercise 5: building a graph from triples
+#
+# A model or a person has read the passages and left triples: *subject, relation, object*. Between them and a graph on which a walk can go there are a few
+# decisions that look too small to matter: which spellings are one node, what is thrown away, how heavy an edge is, in which directions it can be walked.
+#
+# **You will be able to** bring names into one spelling, keep the passages of every statement, build the weights for a walk, and add edges between
+# names that mean the same.
+#
+# 40 minutes, no model, no network: the triples below were written by hand.
+
+# %%
+import numpy as np
+
+triples = [
+    [("The Harbour Master", "keeps", "the tide tables"), ("tide tables", "lie in", "Customs-House")],
+    [("Lena Ó Briain", "was keeper of", "the lighthouse"), ("the lighthouse", "burned", "whale oil")],
+    [("whale oil", "was landed in", "Harbour"), ("Whale Oil", "was landed in", "harbour"), ("...", "was sold by", "barrel")],
+    [("customs house", "burned in", "1902"), ("the fire", "spared", "tide tables")],
+    [("LENA Ó BRIAIN", "wrote", "weather diary"), ("weather diary", "continues", "Weather Diary")],
+]
+sum(map(len, triples))
+
+# %% [markdown]
+# ## 1. One spelling
+#
+# *Customs-House* and *customs house* are to be one node. So a name is lower-cased, everything but letters and digits becomes a space, and spaces at the two ends
+# are removed. Letters of every script stay.
+#
+# **Predict first.** What becomes of *Ó Briain* if only a to z are kept? And of *...*?
+#
+# <details><summary>Answer</summary>
+#
+# Just *briain*, a name that others may have; and HippoRAG's released code does that. Of *...* nothing is left in either case.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "normalise", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def normalise(phrase):
+    """A name as all its spellings are written; empty if there is no letter or digit in it."""
+    ### BEGIN SOLUTION
+    return "".join(c if c.isalnum() else " " for c in phrase.lower()).strip()
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="normalise"
+# - Go through the name character by character. What stays, what becomes a space?
+# - Strings have a method that tells letters and digits of all scripts from everything else, and one that removes spaces at both ends.
+# - "`\"\".join(c if c.isalnum() else \" \" for c in phrase.lower()).strip()`"
+
+# %% nbgrader={"grade": true, "grade_id": "test-normalise", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+found = normalise("Customs-House")
+assert found is not None, "normalise returns nothing"
+assert found == found.lower(), f"capital letters are left: {found!r}"
+assert found != "customshouse", "the hyphen is deleted, and two words have become one: put a space in its place"
+assert found == "customs house", f"expected 'customs house'; yours: {found!r}"
+kept = normalise("Lena Ó Briain")
+assert "ó" in kept, f"the letter ó is gone, and the name is now {kept!r}: letters of every script stay"
+assert normalise("北京") == "北京", "letters of every script stay, Chinese ones included"
+assert normalise("1902") == "1902", "digits are part of a name"
+assert normalise(" (the fire). ") == "the fire", "spaces at the two ends remain: remove them, after the punctuation has become spaces"
+assert normalise("...") == "", "without a letter or a digit the result is the empty string"
+
+# %% [markdown]
+# ## 2. Statements and their passages
+#
+# The same triple may be read more than once. It becomes *one* statement that remembers the passage of each of its occurrences, by its position, also when
+# one passage says it twice. A triple whose subject or object has become empty is dropped.
+#
+# **Predict first.** Which passages does (whale oil, was landed in, harbour) remember above?
+#
+# <details><summary>Answer</summary>
+#
+# Position 2 twice: `[2, 2]`. The second spelling is the same statement.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "statements", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def statements(triples):
+    """triples: a list of (subject, relation, object) for each passage. Returns a dict: normalised triple -> positions of its passages."""
+    ### BEGIN SOLUTION
+    found = {}
+    for place, passage in enumerate(triples):
+        for triple in passage:
+            subject, relation, obj = map(normalise, triple)
+            if subject and obj:
+                found.setdefault((subject, relation, obj), []).append(place)
+    return found
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="statements"
+# - Two loops, over passages and over their triples. What is the key of the dictionary, and what is collected under it?
+# - "Normalise all three parts, skip the triple if subject or object is empty, and append the passage's position to the list under that key."
+# - "`enumerate(triples)` gives positions; `found.setdefault((subject, relation, obj), []).append(place)` makes the list when it is needed."
+
+# %% nbgrader={"grade": true, "grade_id": "test-statements", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+read = [[("Sea", "eats", "sand"), ("sea", "eats", "Sand."), ("?", "is", "sea"), ("sea", "is", "!")], [], [("the sea", "Is", "wide"), ("sea", "eats", "sand")]]
+found = statements(read)
+assert found is not None, "statements returns nothing"
+assert not any("" in (subject, obj) for subject, _, obj in found), "a triple with an empty subject or object is still there: it would make a nameless node"
+assert all(len(key) == 3 for key in found), "a key has three parts: subject, relation, object"
+assert not any("Sea" in key or "Sand." in key for key in found), "two spellings of one statement are two keys: normalise the parts first"
+assert ("the sea", "is", "wide") in found, f"the relation is normalised, too; your keys: {list(found)}"
+assert found[("sea", "eats", "sand")] != [0, 2], "a passage that says it twice counts twice: keep a position for each occurrence"
+assert found[("sea", "eats", "sand")] == [0, 0, 2], f"sea eats sand: said in passages 0, 0 and 2; yours: {found[('sea', 'eats', 'sand')]}"
+assert len(found) == 2, f"two statements remain; yours: {list(found)}"
+
+# %% [markdown]
+# ## 3. Nodes
+#
+# Every subject and every object is a node. They are numbered as they first appear, so that the same text always gives the same graph.
+
+# %% nbgrader={"grade": false, "grade_id": "node-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def node_positions(found):
+    """found: what statements returns. Returns a dict: name -> 0, 1, 2, ... in order of first appearance, the subject before the object."""
+    ### BEGIN SOLUTION
+    position = {}
+    for subject, _, obj in found:
+        position.setdefault(subject, len(position))
+        position.setdefault(obj, len(position))
+    return position
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="node-positions"
+# - What is the number of a node that appears for the first time, if so many others are known already?
+# - "A dictionary remembers its order. `position.setdefault(name, number)` leaves a known name as it is."
+# - "For each statement: `position.setdefault(subject, len(position))`, then the same for its object. The relation is no node."
+
+# %% nbgrader={"grade": true, "grade_id": "test-node-positions", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+said = {("sea", "eats", "sand"): [0], ("quay", "stands in", "sea"): [0], ("ant", "bites", "quay"): [1], ("ant", "likes", "ant"): [1]}
+found = node_positions(said)
+assert found is not None, "node_positions returns nothing"
+assert "eats" not in found, "a relation has become a node: only subjects and objects do"
+assert set(found) == {"sea", "sand", "quay", "ant"}, f"every subject and every object is a node, once; yours: {sorted(found)}"
+assert sorted(found.values()) == [0, 1, 2, 3], f"the numbers 0 to 3 are given once each; yours: {sorted(found.values())}"
+assert found["ant"] != 0, "your nodes are sorted by name; number them as they first appear"
+assert found == {"sea": 0, "sand": 1, "quay": 2, "ant": 3}, f"expected sea 0, sand 1, quay 2, ant 3; yours: {found}"
+
+# %% [markdown]
+# ## 4. Weights for a walk
+#
+# The weight between two nodes is the number of times that *any* statement joining them was made. The walk goes both ways: whoever stands at the
+# whale oil gets to the harbour, and back. A statement about a node and itself leads nowhere and is left out.
+#
+# **Predict first.** (a, likes, b) is said twice and (b, fears, a) once. What is the weight from a to b, and from b to a?
+#
+# <details><summary>Answer</summary>
+#
+# 3 both ways.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "edge-weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def edge_weights(found):
+    """found: what statements returns. Returns (nodes, nodes), symmetric, zeros on the diagonal; nodes as in node_positions."""
+    ### BEGIN SOLUTION
+    position = node_positions(found)
+    weights = np.zeros((len(position), len(position)))
+    for (subject, _, obj), places in found.items():
+        if subject != obj:
+            weights[position[subject], position[obj]] += len(places)
+            weights[position[obj], position[subject]] += len(places)
+    return weights
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="edge-weights"
+# - How many times was a statement made? What happens to the weight when a second statement joins the same two nodes?
+# - "Start from zeros. Each statement adds the number of its passages at two places of the matrix, unless both are on the diagonal."
+# - "`weights[i, j] += len(places)` and `weights[j, i] += len(places)`, with i and j from `node_positions(found)`, only if subject and object differ."
+
+# %% nbgrader={"grade": true, "grade_id": "test-edge-weights", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+said = {("a", "likes", "b"): [0, 0, 4], ("b", "fears", "a"): [1], ("c", "is", "c"): [2], ("b", "sees", "c"): [3, 3]}
+found = edge_weights(said)
+assert np.shape(found) == (3, 3), f"three nodes make a (3, 3) matrix; yours: {np.shape(found)}"
+assert found[2, 2] == 0, "c is joined to itself: a walker would stand still there, so self-loops are left out"
+assert found[1, 2] == found[2, 1] != 0, "one can walk from b to c, but not back: every statement counts in both directions"
+assert found[1, 2] != 1, "a statement that was made twice weighs 1: count its occurrences, not its existence"
+assert found[0, 1] != 1, "the last statement between a and b replaces those before it: add the weights up"
+assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, b-c 2; yours: {found.tolist()}"
+
+# %% [markdown]
+# ## 5. Names that mean the same
+#
+# *harbour* and *the harbour master* stay two nodes, but an encoder finds names alike. For each such pair a synonymy edge is added, in both directions, weighted
+# by the cosine, *on top of* what the statements say. (HippoRAG's released code lets the cosine replace the number of statements. The package has both.)
+
+# %% nbgrader={"grade": false, "grade_id": "with-synonyms", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def with_synonyms(weights, pairs):
+    """pairs: [(i, j, cosine)], each pair once. Returns new weights (nodes, nodes); the old ones stay as they are."""
+    ### BEGIN SOLUTION
+    joined = weights.copy()
+    for i, j, cosine in pairs:
+        joined[i, j] += cosine
+        joined[j, i] += cosine
+    return joined
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="with-synonyms"
+# - Which two places of the matrix belong to a pair, and is what stands there lost or kept?
+# - "Work on a copy: `weights.copy()`. The cosine is added, so that two names which are both related and alike are joined more strongly."
+# - "`joined[i, j] += cosine` and `joined[j, i] += cosine` for each pair."
+
+# %% nbgrader={"grade": true, "grade_id": "test-with-synonyms", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+before = np.array([[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+found = with_synonyms(before, [(0, 1, 0.9), (1, 2, 0.8)])
+assert found is not None and np.shape(found) == (3, 3), "with_synonyms returns weights of the same shape"
+assert before[0, 1] == 3 and before[1, 2] == 0, "the weights that were handed in have changed: work on a copy"
+assert found[1, 2] == found[2, 1] or 0 not in (found[1, 2], found[2, 1]), "the synonymy edge leads one way only: being alike goes in both directions"
+assert not np.isclose(found[0, 1], 0.9), "the cosine has replaced three statements: it is added to their number"
+assert np.allclose(found, [[0, 3.9, 0], [3.9, 0, 0.8], [0, 0.8, 0]]), f"expected 3.9 and 0.8 at two places each; yours: {np.round(found, 2).tolist()}"
+
+# %% [markdown]
+# The graph of the five passages, edge by edge:
+
+# %%
+found = statements(triples)
+names = list(node_positions(found))
+weights = edge_weights(found)
+print(len(names), "nodes:", ", ".join(names))
+for i, j in zip(*np.nonzero(np.triu(weights))):
+    print(f"  {weights[i, j]:.0f}  {names[i]} - {names[j]}")
+
+# %% [markdown]
+# ## 6. Compare with the package
+#
+# `knowledge_graph` and `adjacency_matrix` do the same for any corpus, with sparse matrices. Only the ratios of weights matter to a walk, so both are
+# divided by their sum. The name vectors are made by hand: the last of them is turned a little away from the first.
+
+# %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from minirag import Chunk, Extraction
+from minirag.build import knowledge_graph, normalise_phrase, with_synonymy
+from minirag.index import adjacency_matrix
+
+phrases = [part for passage in triples for triple in passage for part in triple]
+assert [normalise(phrase) for phrase in phrases] == [normalise_phrase(phrase) for phrase in phrases], "the package writes a name differently"
+chunks = [Chunk(f"p{place}", "") for place in range(len(triples))]
+graph = knowledge_graph(chunks, Extraction("by hand", {}, {chunk.id: tuple(passage) for chunk, passage in zip(chunks, triples)}))
+said = statements(triples)
+position, weights = node_positions(said), edge_weights(said)
+assert [node.name for node in graph.nodes] == list(position), "the package has other nodes, or another order"
+assert {(position[s], r, position[o]): places for (s, r, o), places in said.items()} == {
+    (edge.source, edge.name, edge.target): list(edge.chunks) for edge in graph.edges
+}, "the package keeps other statements, or other passages for them"
+vectors = np.eye(len(position))
+vectors[-1] = 0.9 * vectors[0] + np.sqrt(1 - 0.9**2) * vectors[-1]
+alike = with_synonyms(weights, [(0, len(position) - 1, 0.9)])
+for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
+    theirs = adjacency_matrix(theirs).toarray()
+    assert np.allclose(yours / yours.sum(), theirs / theirs.sum()), "the package has other weights"
+
+# %% [markdown]
+# **To think about.** *the lighthouse* and *lighthouse* are still two nodes. You could remove articles; what would that do to *The Hague*, or to a name in
+# another language? And what does a walk do at *1902*, to which anything that happened in that year is tied?
+
+# %% [raw] tags=["wrong-answers"]
+# - item: normalise
+#   name: punctuation deleted
+#   replace: else " "
+#   by: else " " * c.isspace()
+#   hint: put a space in its place
+# - item: normalise
+#   name: ASCII only
+#   replace: c.isalnum()
+#   by: c.isalnum() and c.isascii()
+#   hint: is gone, and the name is now
+# - item: normalise
+#   name: case kept
+#   replace: phrase.lower()
+#   by: phrase
+#   hint: capital letters are left
+# - item: normalise
+#   name: spaces at the ends
+#   replace: .strip()
+#   by: ""
+#   hint: spaces at the two ends remain
+# - item: statements
+#   name: empty names kept
+#   replace: if subject and obj
+#   by: if True
+#   hint: it would make a nameless node
+# - item: statements
+#   name: parts not normalised
+#   replace: map(normalise, triple)
+#   by: triple if all(map(normalise, triple)) else ("", "", "")
+#   hint: two spellings of one statement are two keys
+# - item: statements
+#   name: each passage once
+#   replace: |-
+#     if subject and obj:
+#   by: |-
+#     if subject and obj and place not in found.get((subject, relation, obj), []):
+#   hint: keep a position for each occurrence
+# - item: node-positions
+#   name: sorted by name
+#   replace: return position
+#   by: "return {name: number for number, name in enumerate(sorted(position))}"
+#   hint: your nodes are sorted by name
+# - item: node-positions
+#   name: relations as nodes
+#   replace: "for subject, _, obj in found:"
+#   by: "for subject, _, obj in [pair for s, r, o in found for pair in ((s, '', r), (r, '', o))]:"
+#   hint: a relation has become a node
+# - item: edge-weights
+#   name: self-loops kept
+#   replace: if subject != obj
+#   by: if True
+#   hint: self-loops are left out
+# - item: edge-weights
+#   name: direction not symmetrised
+#   replace: weights[position[obj], position[subject]] += len(places)
+#   by: pass
+#   hint: every statement counts in both directions
+# - item: edge-weights
+#   name: occurrences not counted
+#   replace: |-
+#     weights[position[subject], position[obj]] += len(places)
+#                 weights[position[obj], position[subject]] += len(places)
+#   by: |-
+#     weights[position[subject], position[obj]] += 1
+#                 weights[position[obj], position[subject]] += 1
+#   hint: count its occurrences
+# - item: edge-weights
+#   name: assigned instead of added
+#   replace: |-
+#     weights[position[subject], position[obj]] += len(places)
+#                 weights[position[obj], position[subject]] += len(places)
+#   by: |-
+#     weights[position[subject], position[obj]] = len(places)
+#                 weights[position[obj], position[subject]] = len(places)
+#   hint: add the weights up
+# - item: with-synonyms
+#   name: overwritten instead of added
+#   replace: |-
+#     joined[i, j] += cosine
+#             joined[j, i] += cosine
+#   by: |-
+#     joined[i, j] = cosine
+#             joined[j, i] = cosine
+#   hint: the cosine has replaced three statements
+# - item: with-synonyms
+#   name: one direction only
+#   replace: joined[j, i] += cosine
+#   by: pass
+#   hint: the synonymy edge leads one way only
+# - item: with-synonyms
+#   name: the given weights changed
+#   replace: weights.copy()
+#   by: weights
+#   hint: work on a copy
