@@ -60,5 +60,5 @@ class Method:
         retrieval = self.retrieve(question, k)
         before = self.llm.ledger.snapshot()
         text = self.llm("answer", question=question, passages=[p.chunk.passage for p in retrieval.passages])
-        spent = self.llm.ledger - before
+        spent = (self.llm.ledger - before).total
         return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
