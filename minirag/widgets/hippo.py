@@ -11,6 +11,7 @@ from ..viz import draw_graph, layout
 from .explorer import Choice, Explorer, Slider, Switch
 from .tables import passage_lines, passage_table
 
+LARGE = 5000
 MEANING = {"restart": "damping: jump back", "follow": "damping: follow an edge"}
 
 
@@ -18,7 +19,8 @@ class HippoExplorer(Explorer):
     """Question, damping, synonymy threshold and node specificity of a HippoRAG method, and what they do to its walk.
 
     `questions`: a `Corpus`, or a list of `Question`s or strings. The figure shows the `nodes` nodes that hold most mass over several
-    dampings, always in the same places for one question; node area is comparable while the question stays.
+    dampings, always in the same places for one question; node area is comparable while the question stays. On a graph of more than
+    5,000 nodes the threshold cannot go below the method's own, since searching for more synonyms takes seconds there.
 
     Source: Wang, Sec. IV-B (hippo-ppr)
     """
@@ -33,14 +35,17 @@ class HippoExplorer(Explorer):
         choices = getattr(method, "choices", None)
         damping, threshold = getattr(choices, "damping", 0.5), getattr(choices, "synonymy_threshold", 0.8)
         self.strict, self.own_threshold = getattr(choices, "strict", True), threshold
+        self._walked = {}
         self._at = lru_cache(maxsize=32)(self._compute)
         self._around = lru_cache(maxsize=64)(self._neighbourhood)
         self._joined = lru_cache(maxsize=8)(self._with_threshold)
+        self._drawn = lru_cache(maxsize=64)(lambda question, threshold: self._part(self._joined(threshold).graph, self._around(question)[0]))
+        lowest = threshold if len(method.graph.nodes) > LARGE else 0.6
         super().__init__(
             [
                 Choice("question", "Question", tuple((f"{q.id}: {q.text}", q.id) for q in asked), question or asked[0].id),
                 Slider("damping", MEANING.get(getattr(choices, "damping_means", ""), "damping"), 0.1, 0.9, 0.05, damping),
-                Slider("synonymy_threshold", "synonymy from cosine", 0.6, 1.0, 0.02, threshold),
+                Slider("synonymy_threshold", "synonymy from cosine", lowest, 1.0, 0.02, threshold),
                 Switch("specificity", "node specificity", getattr(choices, "specificity", True)),
             ]
         )
@@ -55,8 +60,14 @@ class HippoExplorer(Explorer):
         return self._at(*self.state.values())
 
     def _compute(self, question, damping, threshold, specificity):
-        method = self._joined(threshold).with_options(damping=damping, specificity=specificity)
-        return method.retrieve(self.questions[question].text, self.k)
+        return self._ask(question, self.k, threshold, damping=damping, specificity=specificity)
+
+    def _ask(self, question, k, threshold, **choices):
+        """Retrieve with other choices. Each copy of the method is made from the last one that walked, so that they share its matrices."""
+        method = self._walked.get(threshold, self._joined(threshold)).with_options(**choices)
+        retrieval = method.retrieve(self.questions[question].text, k)
+        self._walked = {**self._walked, threshold: method} if len(self._walked) < 8 else {threshold: method}
+        return retrieval
 
     def _with_threshold(self, threshold):
         """The method at a threshold. Raising it only takes synonymy edges away, so nothing is searched for again."""
@@ -71,8 +82,8 @@ class HippoExplorer(Explorer):
 
     def _neighbourhood(self, question):
         """Names of the nodes to show for a question, their places, and the mass drawn largest: all independent of the sliders."""
-        text = self.questions[question].text
-        found = [self.method.with_options(damping=d).retrieve(text, 1) for d in (0.2, 0.5, 0.8)]
+        specificity = self.controls["specificity"].value
+        found = [self._ask(question, 1, self.own_threshold, damping=d, specificity=specificity) for d in (0.3, 0.7)]
         scores = sum(_mass(r, len(self.method.graph.nodes)) for r in found)
         linked = [i for _, i, _ in _linked(found[0])]
         best = sorted(range(len(scores)), key=lambda i: (i not in linked, -round(float(scores[i]), 9), i))[: self.nodes]
@@ -99,7 +110,7 @@ class HippoExplorer(Explorer):
         graph, retrieval = self._joined(self.state["synonymy_threshold"]).graph, self.retrieval
         scores = _mass(retrieval, len(graph.nodes))
         linked = dict.fromkeys(self._name(i) for _, i, _ in _linked(retrieval))
-        part = self._part(graph, shown)
+        part = self._drawn(self.state["question"], self.state["synonymy_threshold"])
         caption = f"The {len(shown)} nodes shown hold {100 * float(scores[list(shown)].sum()):.1f} % of the mass; {len(graph.nodes)} nodes in all."
         mass = {self._name(i): float(scores[i]) for i in shown}
         return draw_graph(part, places, mass, {"query node": list(linked)}, title=self.question.text, caption=caption, score_name="mass", score_max=peak)
