@@ -2,6 +2,7 @@
 
 import threading
 
+from ..model_files import quiet
 from ..utils import MiniragError
 from .base import LLM, Completion
 
@@ -26,8 +27,9 @@ class HuggingFace(LLM):
         if self._model is None:
             device = self._device or ("cuda" if torch.cuda.is_available() else "cpu")
             try:
-                self._tokenizer = transformers.AutoTokenizer.from_pretrained(self.model_name)
-                self._model = transformers.AutoModelForCausalLM.from_pretrained(self.model_name).to(device).eval()
+                with quiet():
+                    self._tokenizer = transformers.AutoTokenizer.from_pretrained(self.model_name)
+                    self._model = transformers.AutoModelForCausalLM.from_pretrained(self.model_name).to(device).eval()
             except (OSError, ValueError) as error:
                 raise MiniragError(f"{self.name}: no causal language model could be loaded from {self.name[3:]!r} ({str(error).splitlines()[0][:200]}).") from error
         return self._tokenizer, self._model

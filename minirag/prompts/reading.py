@@ -16,6 +16,7 @@ TOKEN = re.compile(
     r"|(?P<open>[\[{])|(?P<close>[\]}])|(?P<colon>:)|(?P<comma>,)|(?P<word>[^\s\[\]{}:,\"]+)",
     re.DOTALL,
 )
+BRACKET = re.compile(r"(?P<open>[\[{])|(?P<close>[\]}])")
 NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
@@ -36,22 +37,33 @@ class Pairs(Items):
 
 
 def read_values(text):
-    """All JSON values at the top level of a reply, numbers as strings. Never raises."""
-    text = text[:LONGEST]
+    """All JSON values at the top level of a reply, and all objects at any depth; numbers as strings. Never raises."""
+    text, objects = text[:LONGEST], []
+
+    def collect(pairs):
+        objects.append(Pairs(pairs))
+        return objects[-1]
+
     try:
-        return [json.loads(text, object_pairs_hook=Pairs, parse_int=str, parse_float=str, parse_constant=lambda word: None, strict=False)]
+        value = json.loads(text, object_pairs_hook=collect, parse_int=str, parse_float=str, parse_constant=lambda word: None, strict=False)
+        return Items([value]), objects
     except (ValueError, RecursionError):
         return _read_tolerantly(FENCE.sub(" ", THOUGHT.sub(" ", text)))
 
 
 def _read_tolerantly(text):
-    top = Items()
+    top, objects = Items(), []
     stack = [top]
-    for match in TOKEN.finditer(text):
+    position = 0
+    # Outside of all brackets is prose, whose quotation marks mean nothing.
+    while match := (TOKEN if len(stack) > 1 else BRACKET).search(text, position):
+        position = match.end()
         kind, here = match.lastgroup, stack[-1]
         if kind == "open":
             stack.append(Pairs() if match["open"] == "{" else Items())
+            objects += [stack[-1]] if match["open"] == "{" else []
         elif kind == "close":
+            top.broken += len(stack) == 1
             _close(stack, Pairs if match["close"] == "}" else Items)
         elif kind in ("end", "stop"):
             if match[kind]:
@@ -61,10 +73,10 @@ def _read_tolerantly(text):
         elif kind == "colon":
             if type(here) is Pairs and here and here[-1][0] is None:
                 here.key = here.pop()[1]
-        elif kind == "word" and len(stack) > 1:
+        elif kind == "word":
             _put_word(here, match["word"])
     _cut_down_to(stack, 1)
-    return list(top)
+    return top, objects
 
 
 def _close(stack, wanted):
@@ -113,22 +125,30 @@ def is_array(value):
     return isinstance(value, list) and not isinstance(value, Pairs)
 
 
+def _strays(values, objects):
+    """How much stands outside of the arrays it belongs to, as after a bracket too many."""
+    beside = [value for value in values if is_array(value) and not any(isinstance(item, Pairs) for item in value)]
+    return values.broken + len(beside) + sum(name is None for pairs in objects for name, _ in pairs)
+
+
 def read_items(text, key, read_one):
     """The items under `key` of a reply, or of a bare array where no object has the key: (tuple of values, dropped).
 
     read_one(item) gives the value of an item or None if it has the wrong shape. An item that a doubled reply says again is
     read once; a reply without anything to read counts as one dropped item.
     """
-    values = read_values(text)
-    found = [value for pairs in values if isinstance(pairs, Pairs) for value in pairs.lookup(key)]
+    values, objects = read_values(text)
+    found = [value for pairs in objects for value in pairs.lookup(key)]
     arrays = [value for value in found or values if is_array(value)]
-    dropped = len(found) - len(arrays) if found else int(not arrays)
-    kept = []
+    dropped = len(found) - len(arrays) + _strays(values, objects) if found else int(not arrays)
+    kept, said = [], set()
     for array in arrays:
-        before = set(kept)
         results = [read_one(item) for item in array]
-        dropped += results.count(None) + getattr(array, "broken", 0)
-        kept += [result for result in results if result is not None and result not in before]
+        # An array that was cut off has lost at least one item, even if the cut fell between two.
+        dropped += max(results.count(None) + getattr(array, "broken", 0), int(getattr(array, "cut", False)))
+        new = [result for result in results if result is not None and result not in said]
+        kept += new
+        said.update(new)
     return tuple(kept), dropped
 
 
