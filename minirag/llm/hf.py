@@ -31,7 +31,8 @@ class HuggingFace(LLM):
                     self._tokenizer = transformers.AutoTokenizer.from_pretrained(self.model_name)
                     self._model = transformers.AutoModelForCausalLM.from_pretrained(self.model_name).to(device).eval()
             except (OSError, ValueError) as error:
-                raise MiniragError(f"{self.name}: no causal language model could be loaded from {self.name[3:]!r} ({str(error).splitlines()[0][:200]}).") from error
+                why = str(error).splitlines()[0][:200]
+                raise MiniragError(f"{self.name}: no causal language model could be loaded from {self.model_name!r} ({why}).") from error
         return self._tokenizer, self._model
 
     def complete(self, task, messages, fields):

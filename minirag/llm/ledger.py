@@ -83,5 +83,8 @@ class Ledger:
     def _repr_html_(self):
         names = ["stage", *(field.name for field in fields(Counts))]
         head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
-        body = "".join("<tr>" + "".join(f"<td>{row[name] if name == 'stage' else format(row[name], ',')}</td>" for name in names) + "</tr>" for row in self.table())
+        body = ""
+        for row in self.table():
+            cells = [escape(row["stage"]), *(f"{row[name]:,}" for name in names[1:])]
+            body += f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
         return f"<table><tr>{head}</tr>{body}</table>" + (f"<p>{escape(self.note)}</p>" if self.note else "")

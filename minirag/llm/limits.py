@@ -43,7 +43,8 @@ class Capped(LLM):
         with self._lock:
             if self._calls >= self.max_calls:
                 raise MiniragError(
-                    f"stopped before call {self.max_calls + 1} to {self.name}: max_calls is {self.max_calls}. Raise it, or look at a dry run first; what was recorded is kept."
+                    f"stopped before call {self.max_calls + 1} to {self.name}: max_calls is {self.max_calls}. "
+                    "Raise it, or look at a dry run first; what was recorded is kept."
                 )
             self._calls += 1
         return self.live.complete(task, messages, fields)

@@ -14,6 +14,7 @@ class OfflineRules(LLM):
 
     def complete(self, task, messages, fields):
         if task.needs_model:
-            raise MiniragError(f"needs a model: no rule can answer the task {task.name!r}. Pass llm='openai:MODEL', 'ollama:MODEL', 'hf:MODEL' or 'replay:FILE'.")
+            forms = "'openai:MODEL', 'ollama:MODEL', 'hf:MODEL' or 'replay:FILE'"
+            raise MiniragError(f"needs a model: no rule can answer the task {task.name!r}. Pass llm={forms}.")
         text = task.rule(fields)
         return Completion(text, token_count(*(message["content"] for message in messages)), token_count(text))

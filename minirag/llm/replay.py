@@ -93,7 +93,8 @@ class Recorder(LLM):
         self.answers, size = read_answers(self.path)
         others = {row["model"] for row in self.answers.values()} - {live.name}
         if others:
-            raise MiniragError(f"{self.path.name} was recorded from {', '.join(sorted(others))}, not from {live.name}. Record each model into a file of its own.")
+            recorded = ", ".join(sorted(others))
+            raise MiniragError(f"{self.path.name} was recorded from {recorded}, not from {live.name}. Record each model into a file of its own.")
         mend_end(self.path, size)
         self._lock, self._underway = threading.Lock(), {}
 

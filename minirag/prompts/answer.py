@@ -29,8 +29,11 @@ EXAMPLE = (
 )
 MARK = re.compile(r"\banswer[ \t*]{0,9}[:：]\**", re.IGNORECASE)
 NEXT = re.compile(r"\n[ \t*]*(?:thought|answer|question)[ \t*]{0,9}[:：]", re.IGNORECASE)
-YEAR_OR_DATE = re.compile(r"(?:\d{1,2} )?(?:January|February|March|April|May|June|July|August|September|October|November|December)(?: \d{1,2},)? \d{4}|\b[12]\d{3}\b|\b\d{1,4}年(?:\d{1,2}月)?(?:\d{1,2}日)?")
-NUMBER = re.compile(r"\d[\d,.]*\d|\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million)\b")
+MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+YEAR_OR_DATE = re.compile(rf"(?:\d{{1,2}} )?{MONTH}(?: \d{{1,2}},)? \d{{4}}|\b[12]\d{{3}}\b|\d{{1,4}}年(?:\d{{1,2}}月)?(?:\d{{1,2}}日)?")
+NUMBER = re.compile(
+    r"\d[\d,.]*\d|\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million)\b"
+)
 
 
 def parse(text):

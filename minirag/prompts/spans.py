@@ -15,10 +15,16 @@ LEADING = frozenset("Who What When Where Which In How Why The Whose Was Is Are D
 
 QUOTED = re.compile(r"[\"“„«「『《]([^\"“”„«»「」『』《》\n]{2,60})[\"”“»」』》]")
 # A run of one script: Chinese characters, katakana, Thai, Latin letters and digits, or any other letters.
-RUN = re.compile(r"[\u3400-\u9fff々]+|[\u30a0-\u30ff]+|[\u0e00-\u0e7f]+|[A-Za-z0-9][A-Za-z0-9.'’-]*|(?:(?![\u3040-\u30ff])[^\W_A-Za-z0-9][\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0d7f]*)+")
+RUN = re.compile(
+    r"[\u3400-\u9fff々]+|[\u30a0-\u30ff]+|[\u0e00-\u0e7f]+|[A-Za-z0-9][A-Za-z0-9.'’-]*"
+    r"|(?:(?![\u3040-\u30ff])[^\W_A-Za-z0-9][\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0d7f]*)+"
+)
 HAN = re.compile(r"[\u3400-\u9fff々]+")
 # Characters that Chinese uses between words rather than in names, and the question words around them.
-HAN_GLUE = re.compile("什么|什麼|哪里|哪裡|哪儿|哪个|哪個|哪些|怎么|怎麼|为什么|為什麼|多少|是否|以及|因为|因為|所以|但是|[的了是在和与與及于於为為有也都就而或之其这這那被把从從由对對到谁誰何吗嗎呢吧几幾]")
+HAN_GLUE = re.compile(
+    "什么|什麼|哪里|哪裡|哪儿|哪个|哪個|哪些|怎么|怎麼|为什么|為什麼|多少|是否|以及|因为|因為|所以|但是"
+    "|[的了是在和与與及于於为為有也都就而或之其这這那被把从從由对對到谁誰何吗嗎呢吧几幾]"
+)
 STOP_WORDS = frozenset(
     "a about after all also although an and another any are as at be because been before being between both but by can could did do does during each few "
     "for from had has have he her here him his how however i if in into is it its just like many me more most much my no nor not of on once one only or other "
