@@ -1,0 +1,5 @@
+"""`python -m minirag` is the command `minirag`."""
+
+from .cli import main
+
+main()

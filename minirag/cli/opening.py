@@ -1,0 +1,93 @@
+"""From what somebody typed to a corpus, a language model and a built method."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from ..utils import MiniragError, cache_folder
+from .app import note, one_of
+
+
+def benchmarks():
+    """Names of the published datasets that are corpora with questions."""
+    from ..fetching import DATASETS
+
+    return [name for name, dataset in DATASETS.items() if dataset.file("openie")]
+
+
+def open_corpus(where):
+    """A shipped corpus, a published dataset, or the reader's own folder or file, in this order."""
+    from ..readers import list_corpora, load_corpus, read_corpus, read_folder
+
+    path = Path(where).expanduser()
+    named = [*list_corpora(), *benchmarks()]
+    if where in named:
+        if path.exists():
+            note(f"{where!r} names a corpus of the kit; for the folder of that name write ./{where}")
+        if where in list_corpora():
+            return load_corpus(where)
+        from ..datasets import load_dataset
+
+        return load_dataset(where)
+    if path.exists():
+        return read_corpus(path) if (path / "passages.jsonl").is_file() else read_folder(path)
+    beside = [f"{each.name}" for each in path.parent.iterdir() if not each.name.startswith(".")] if path.parent.is_dir() else []
+    nearest = one_near(where, named) or one_near(path.name, beside)
+    hint = f" Did you mean {nearest!r}?" if nearest else ""
+    raise MiniragError(f"there is no corpus, folder or file {where!r}.{hint} Give a folder of your own texts, or one of: {', '.join(named)}.")
+
+
+def one_near(name, known):
+    import difflib
+
+    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.6)), None)
+
+
+def options_for(name, corpus, extraction):
+    """What to hand to a method's `build`: only methods with a graph read triples."""
+    from ..methods import METHODS
+
+    if extraction is None or METHODS[name].graph_type == "none":
+        return {}
+    return {"extraction": one_of(extraction, list(corpus.extractions) or ["(none: leave --extraction out)"], f"extraction in {corpus.name!r} called")}
+
+
+def open_index(name, corpus, llm, encoder, extraction=None):
+    """The built method and a sentence on where its index comes from. A cache folder that cannot be written costs time, nothing else."""
+    from ..methods import METHODS
+    from ..methods.store import open_method
+
+    options = options_for(name, corpus, extraction)
+    if not can_write(cache_folder() / "indices"):
+        note(f"{cache_folder() / 'indices'} cannot be written, so the index will not be kept. Set MINIRAG_CACHE to a folder of your own.")
+        return METHODS[name].build(corpus, llm=llm, encoder=encoder, **options), "built, not kept"
+    method, reused = open_method(name, corpus, llm=llm, encoder=encoder, **options)
+    if reused:
+        return method, "reused from an earlier run"
+    return method, "built and kept for the next question" if hasattr(method, "save") else "built (this takes no time worth keeping it for)"
+
+
+def can_write(folder):
+    import tempfile
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def plan_index(name, corpus, spec, llm, encoder, extraction=None, **address):
+    """The method for a dry run: with the index that the real run would reuse, else built by the dry run's model and thrown away.
+
+    Calls and tokens do not depend on the encoder, so the quickest one is taken.
+    """
+    from ..llm import load_llm
+    from ..methods import METHODS
+    from ..methods.store import index_key
+
+    options = options_for(name, corpus, extraction)
+    with suppress(MiniragError, OSError, ValueError, TypeError, KeyError):  # no key, no index, or a broken one: the real run builds
+        folder = cache_folder() / "indices" / index_key(name, corpus, load_llm(spec, **address).name, encoder, options)
+        return METHODS[name].load(folder, llm=llm, encoder="lsa"), "reused from an earlier run"
+    return METHODS[name].build(corpus, llm=llm, encoder="lsa", **options), "to be built"

@@ -1,0 +1,63 @@
+"""`minirag record`: ask a model once, replay its answers for a class or in CI."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Optional
+
+import typer
+
+from ..utils import MiniragError
+from .app import app, split_names
+from .ask import CORPUS, ENCODER, show_plan
+from .opening import open_corpus
+from .show import say
+
+
+@app.command()
+def record(
+    corpus: str = CORPUS,
+    llm: str = typer.Option(..., help="openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH."),
+    file: Path = typer.Option(..., help="The recording; one that exists is continued."),
+    questions: Optional[int] = typer.Option(None, min=0, help="How many of the corpus's questions; by default all."),
+    ask: Optional[list[str]] = typer.Option(None, help="A question of your own; may be repeated."),
+    methods: str = typer.Option("hipporag", help="Methods whose answers are recorded, with commas between them."),
+    encoder: str = ENCODER,
+    k: int = typer.Option(5, "-k", min=1, help="How many passages an answer is written from."),
+    workers: int = typer.Option(4, min=1, help="Calls in flight at once."),
+    max_calls: Optional[int] = typer.Option(None, min=0, help="Stop before one call more."),
+    base_url: Optional[str] = typer.Option(None, help="The address of an OpenAI-compatible server."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Count calls and tokens, ask nobody."),
+):
+    """Record a model's reading of a corpus, the entities of its questions, and its answers. An interrupted run goes on where it stopped."""
+    from ..llm import load_llm
+    from ..methods import METHODS
+
+    names = split_names(methods, list(METHODS), "method")
+    texts = open_corpus(corpus)
+    wanted = [question.text for question in texts.questions][:questions] + (ask or [])
+    if not any(question.strip() for question in wanted) and questions != 0:
+        raise MiniragError(f"{texts.name!r} comes without questions: give some with --ask, or --questions 0 to record the reading alone.")
+    model = load_llm(llm, record=file, max_calls=max_calls, base_url=base_url, dry_run=dry_run)
+    try:
+        run(texts, model, wanted, names, "lsa" if dry_run else encoder, k, workers)
+    finally:
+        if not dry_run:
+            say(f"Recorded in {file}:", repr(model.ledger))
+    if dry_run:
+        return show_plan(model.ledger, llm)
+    say(f'Replay it with the same encoder and -k: minirag ask {corpus} "..." --llm replay:{file}')
+
+
+def run(corpus, llm, questions, names, encoder, k, workers):
+    """Everything worth recording, asked in the order in which it depends on each other."""
+    from ..build import extract
+    from ..methods import METHODS
+
+    extraction = None
+    with ThreadPoolExecutor(workers) as pool:
+        for name in names:
+            options = {}
+            if METHODS[name].graph_type != "none":
+                extraction = options["extraction"] = extraction or extract(corpus, llm, pool)
+            method = METHODS[name].build(corpus, llm=llm, encoder=encoder, **options)
+            list(pool.map(lambda question: method.answer(question, k), questions))

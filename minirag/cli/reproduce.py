@@ -1,0 +1,105 @@
+"""`minirag reproduce`: a table run again and compared, cell by cell, with the stored numbers."""
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Optional
+
+import typer
+
+from ..utils import MiniragError, write_atomic
+from .app import FAILED, app, one_of, split_names
+from .ask import ENCODER
+from .show import markdown, say, table
+
+HEADERS = ["row", "metric", "measured", "stored", "reference", "paper", "state", "why"]
+STATES = ("OK", "OKISH", "FAIL", "PAPER-ONLY")
+
+
+@app.command()
+def reproduce(
+    target: Optional[str] = typer.Argument(None, help="One of `minirag reproduce --list`."),
+    json_file: Optional[Path] = typer.Option(None, "--json", metavar="FILE", help="Also write the result to this file."),
+    rows: Optional[str] = typer.Option(None, help="Only these rows, with commas between them."),
+    encoder: str = ENCODER,
+    show_list: bool = typer.Option(False, "--list", help="Targets and rows."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would run, and run nothing."),
+    display_commands: bool = typer.Option(False, "--display-commands", help="Print the command of every row."),
+    as_markdown: bool = typer.Option(False, "--markdown", help="Print the measured values as a Markdown table."),
+):
+    """Run a target's rows and compare them with the stored numbers. Exit status 1 if any cell FAILs."""
+    from ..evaluate.reproduce import ROWS, TARGETS
+
+    if show_list:
+        return list_targets()
+    if target is None:
+        raise MiniragError(f"name a target: {', '.join(TARGETS)}. `minirag reproduce --list` tells what they are.")
+    one_of(target, list(TARGETS), "target")
+    names = split_names(rows, [row.name for row in ROWS], "row")
+    if json_file and json_file.is_dir():
+        raise MiniragError(f"--json {json_file}: a file is expected, this is a folder.")
+    if display_commands:
+        return say(*(f"minirag reproduce {target} --rows {name}" for name in names))
+    if dry_run:
+        return show_plan(target, names, encoder)
+    run(target, names if rows else None, encoder, json_file, as_markdown)
+
+
+def run(target, names, encoder, json_file, as_markdown):
+    from ..evaluate import reproduce as measure
+
+    result = measure(target, encoder=encoder, rows=names)
+    cells = result["comparison"]
+    if json_file:
+        write_atomic(json_file, json.dumps({**result, "comparison": [asdict(cell) for cell in cells]}, ensure_ascii=False, indent=1) + "\n")
+    if as_markdown:
+        metrics = list(dict.fromkeys(name for row in result["rows"] for name in row if name != "method"))
+        typer.echo(markdown(["row", *metrics], [[row["method"], *(f"{row[m]:.1f}" if m in row else "" for m in metrics)] for row in result["rows"]]), nl=False)
+    else:
+        show_cells(target, cells)
+    if any(cell.state == "FAIL" for cell in cells):
+        raise typer.Exit(FAILED)
+
+
+def show_cells(target, cells):
+    """One line a cell: measured here and now, stored for this kit, an independent reference, the paper; each in its own column."""
+    shown, last = [], None
+    for cell in cells:
+        numbers = [cell.measured, cell.expected, cell.reference, cell.paper]
+        shown.append(["" if cell.row == last else cell.row, cell.metric, *("" if n is None else f"{n:.2f}" for n in numbers), cell.state, cell.reason])
+        last = cell.row
+    table(HEADERS, shown, numbers=HEADERS[2:6])
+    counts = Counter(cell.state for cell in cells)
+    say("", f"{target}: " + ", ".join(f"{counts[state]} {state}" for state in STATES))
+
+
+def list_targets():
+    from ..evaluate.reproduce import ROWS, TARGETS
+
+    table(["target", "what", "data here"], [[name, what, _data_is_here(name)] for name, what in TARGETS.items()])
+    say("", "Rows of every target:")
+    table(["row", "method", "follow", "choices", "triples"], [_describe(row) for row in ROWS])
+
+
+def show_plan(target, names, encoder):
+    from ..evaluate import load_expected
+    from ..evaluate.reproduce import ROWS, TARGETS
+
+    stored = load_expected(target)["rows"]
+    say(f"{target}: {TARGETS[target]}", f"data here: {_data_is_here(target)}; encoder: {encoder}; nothing was run", "")
+    plan = [[*_describe(row), ", ".join(stored.get(row.name, {}).get("metrics", {})) or "none"] for row in ROWS if row.name in names]
+    table(["row", "method", "follow", "choices", "triples", "stored metrics"], plan)
+
+
+def _describe(row):
+    triples = "none" if row.method in ("bm25", "dense") else "that came with the corpus" if row.published else "offline rules"
+    return [row.name, row.method, row.follow, ", ".join(f"{k}={v}" for k, v in row.choices.items()), triples]
+
+
+def _data_is_here(target):
+    from ..fetching import DATASETS, available
+
+    if target not in DATASETS:
+        return "yes (shipped)"
+    return "yes" if available(target) else f"no: minirag fetch {target}"
