@@ -89,7 +89,8 @@ class Corpus:
         return f"Corpus {self.name!r}: {len(self.documents)} documents, {len(self.chunks)} chunks{extras}"
 
     def _repr_html_(self):
-        rows = "".join(f"<tr><td>{escape(c.id)}</td><td style='text-align:left'>{escape(c.title)}</td><td style='text-align:left'>{escape(c.text[:90])}</td></tr>" for c in self.chunks[:5])
+        cells = [(c.id, c.title, c.text[:90]) for c in self.chunks[:5]]
+        rows = "".join("<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
         return f"<p>{escape(repr(self))}</p><table><tr><th>id</th><th>title</th><th>text</th></tr>{rows}</table>"
 
     def question(self, question_id):

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 
 
 from .corpus import Chunk
@@ -55,7 +56,8 @@ class Graph:
     def __repr__(self):
         synonyms = sum(edge.kind == "synonymy" for edge in self.edges)
         extra = f" and {synonyms} synonymy edges" if synonyms else ""
-        return f"{self.type.capitalize()} graph by {self.source}: {len(self.nodes)} nodes, {len(self.edges) - synonyms} relations{extra}, from {len(self.chunks)} chunks"
+        size = f"{len(self.nodes)} nodes, {len(self.edges) - synonyms} relations{extra}, from {len(self.chunks)} chunks"
+        return f"{self.type.capitalize()} graph by {self.source}: {size}"
 
     @cached_property
     def position(self):
@@ -75,9 +77,7 @@ class Graph:
         return graph
 
     def save(self, folder):
-        """Write `graph.json`, `nodes.jsonl`, `edges.jsonl`, `chunks.jsonl`: open formats, no pickle. Header last, so a killed run leaves no loadable half."""
-        from pathlib import Path
-
+        """Write `nodes.jsonl`, `edges.jsonl`, `chunks.jsonl` and, last of all, `graph.json`: a killed run leaves no half that loads."""
         folder = Path(folder)
         write_atomic(folder / "nodes.jsonl", dump_jsonl(map(asdict, self.nodes)))
         write_atomic(folder / "edges.jsonl", dump_jsonl(map(asdict, self.edges)))
@@ -89,17 +89,14 @@ class Graph:
     @classmethod
     def load(cls, folder):
         """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete graph."""
-        from pathlib import Path
-
         folder = Path(folder)
         if not (folder / "graph.json").is_file():
             raise MiniragError(f"{folder} holds no saved graph: a folder with graph.json, written by Graph.save, is expected.")
         header = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
 
-        def rows(name, kind):
-            return tuple(kind(**{**row, "chunks": tuple(row["chunks"])} if "chunks" in row else row) for row in map(dict, read_jsonl(folder / f"{name}.jsonl")))
-
-        graph = cls(header["type"], header["source"], rows("nodes", Node), rows("edges", Edge), rows("chunks", Chunk))
+        nodes, edges = ([{**row, "chunks": tuple(row["chunks"])} for row in read_jsonl(folder / name)] for name in ("nodes.jsonl", "edges.jsonl"))
+        chunks = tuple(Chunk(**row) for row in read_jsonl(folder / "chunks.jsonl"))
+        graph = cls(header["type"], header["source"], tuple(Node(**row) for row in nodes), tuple(Edge(**row) for row in edges), chunks)
         found = {"nodes": len(graph.nodes), "edges": len(graph.edges), "chunks": len(graph.chunks)}
         if any(header[name] != count for name, count in found.items()):
             raise MiniragError(f"{folder} is incomplete: graph.json announces {header}, the files hold {found}. Build the graph again.")

@@ -3,7 +3,8 @@
 import pytest
 
 import minirag as mr
-from minirag.evaluate import answer_coverage, compare, evaluate_answers, evaluate_retrieval, exact_match, f1, load_expected, recall_at_k, reproduce
+from minirag.evaluate import answer_coverage, compare, evaluate_answers, evaluate_retrieval
+from minirag.evaluate import exact_match, f1, load_expected, recall_at_k, reproduce
 from minirag.evaluate.expected import judge
 from minirag.utils import MiniragError
 
@@ -14,7 +15,10 @@ def test_recall_rounds_a_question_to_four_decimals():
     assert recall_at_k([], ["a"], 5) == 0.0
 
 
-@pytest.mark.parametrize("answer, accepted, em, overlap", [("The Beatles!", ["beatles"], 1, 1), ("in 1967", ["1967"], 0, 2 / 3), ("Oslo", ["Bergen", "Oslo"], 1, 1), ("", ["x"], 0, 0), ("no", ["yes"], 0, 0)])
+ANSWERS = [("The Beatles!", ["beatles"], 1, 1), ("in 1967", ["1967"], 0, 2 / 3), ("Oslo", ["Bergen", "Oslo"], 1, 1), ("", ["x"], 0, 0), ("no", ["yes"], 0, 0)]
+
+
+@pytest.mark.parametrize("answer, accepted, em, overlap", ANSWERS)
 def test_em_and_f1(answer, accepted, em, overlap):
     assert exact_match(answer, accepted) == em
     assert f1(answer, accepted) == pytest.approx(overlap)

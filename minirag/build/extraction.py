@@ -27,7 +27,8 @@ def choose_extraction(corpus, extraction, llm, executor=None):
         return extract(corpus, llm, executor)
     if extraction not in corpus.extractions:
         known = ", ".join(map(repr, corpus.extractions)) or "none"
-        raise MiniragError(f"Corpus {corpus.name!r} has no extraction {extraction!r}; it has: {known}. Leave extraction out to let the language model read the text.")
+        advice = "Leave extraction out to let the language model, or the offline rule, read the text."
+        raise MiniragError(f"Corpus {corpus.name!r} has no extraction {extraction!r}; it has: {known}. {advice}")
     return corpus.extractions[extraction]
 
 

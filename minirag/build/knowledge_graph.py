@@ -40,16 +40,16 @@ def knowledge_graph(chunks, extraction, script="unicode"):
     return Graph("knowledge", extraction.source, nodes, edges, tuple(chunks))
 
 
-def with_synonymy(graph, vectors, threshold=0.8, strict=True, min_letters=0):
+def with_synonymy(graph, vectors, threshold=0.8, strict=True, min_letters=0, max_neighbours=None):
     """The graph with a synonymy edge from each node to every other whose name vector is at least `threshold` close.
 
     `vectors` is (nodes, d), L2-normalised; an edge's weight is the cosine. `strict` asks for more than the threshold, as
-    the paper writes; the released code accepts equality and skips source phrases of `min_letters` = 2 letters or fewer,
-    so that a pair may be joined in one direction only.
+    the paper writes; the released code accepts equality, skips source phrases of `min_letters` = 2 letters or fewer, and
+    keeps the best `max_neighbours` = 101 of a phrase, so that a pair may be joined in one direction only.
 
     Source: Wang, Sec. IV-B (hippo-synonymy)
     """
-    sources, targets, cosines = synonymy_pairs(vectors, threshold, strict=strict)
+    sources, targets, cosines = synonymy_pairs(vectors, threshold, max_neighbours, strict=strict)
     long_enough = [sum(c.isalnum() for c in node.name) > min_letters for node in graph.nodes]
     synonyms = tuple(
         Edge(int(i), int(j), "synonymous with", weight=float(c), kind="synonymy")

@@ -32,7 +32,7 @@ class Choices:
     damping_means: "restart" (the paper: the probability of jumping back) or "follow" (the code's PageRank library: of following an edge).
     synonymy: "add" the cosine to the number of triples, "overwrite" it, or "none" (an ablation).
     synonymy_threshold, strict: cosine above which (or, not strict, from which on) two names are synonyms.
-    min_letters: the code joins no name of this many letters or fewer to its synonyms.
+    min_letters, max_neighbours: the code joins no name of this many letters or fewer, and no more than this many synonyms to a name.
     passage_matrix: "incidence", "text" or "facts" (see `minirag.index.passage_matrix`).
     specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
     reset: "entity" gives each query entity its share, "node" assigns a node's weight once.
@@ -49,6 +49,7 @@ class Choices:
     synonymy_threshold: float = 0.8
     strict: bool = True
     min_letters: int = 0
+    max_neighbours: int | None = None
     passage_matrix: str = "incidence"
     specificity: bool = True
     reset: str = "entity"
@@ -66,9 +67,11 @@ class Choices:
 
 
 CODE = {
-    "damping_means": "follow", "synonymy": "overwrite", "strict": False, "min_letters": 2, "passage_matrix": "facts",
-    "reset": "node", "neighbour_hops": 2, "no_entities": "uniform", "script": "ascii", "ties": "descending",
+    "damping_means": "follow", "synonymy": "overwrite", "strict": False, "min_letters": 2, "max_neighbours": 101,
+    "passage_matrix": "facts", "reset": "node", "neighbour_hops": 2, "no_entities": "uniform", "script": "ascii", "ties": "descending",
 }
+
+SYNONYMY_CHOICES = ("synonymy_threshold", "strict", "min_letters", "max_neighbours")
 
 
 def choose(follow="paper", **choices):
@@ -148,7 +151,7 @@ class HippoRAG(Method):
         chosen = choose(**{**asdict(self.choices), **choices})
         copy = HippoRAG(self.relations, self.llm, self.encoder, chosen, self.question_entities)
         shared = {"node_index", "chunk_index", "_facts"}
-        if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in ("synonymy_threshold", "strict", "min_letters")):
+        if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in SYNONYMY_CHOICES):
             shared |= {"graph"}
             shared |= {"_adjacency", "_transition"} if copy.choices.synonymy == self.choices.synonymy else set()
         shared |= {"_passages"} if copy.choices.passage_matrix == self.choices.passage_matrix else set()
@@ -167,7 +170,7 @@ class HippoRAG(Method):
     def graph(self):
         """The relations plus synonymy edges at the chosen threshold."""
         c = self.choices
-        return with_synonymy(self.relations, self.node_index.vectors, c.synonymy_threshold, c.strict, c.min_letters)
+        return with_synonymy(self.relations, self.node_index.vectors, c.synonymy_threshold, c.strict, c.min_letters, c.max_neighbours)
 
     @cached_property
     def _adjacency(self):

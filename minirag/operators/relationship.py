@@ -14,5 +14,6 @@ def aggregator(walked, facts, labels):
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
-    scored = [facts @ step.data["scores"] for step in walked]
-    return [Step("relationship aggregator", "each relation gets the scores of its two nodes", top_items(labels, scores), {"scores": scores}) for scores in scored]
+    totals = [facts @ step.data["scores"] for step in walked]
+    summary = "each relation gets the scores of its two nodes"
+    return [Step("relationship aggregator", summary, top_items(labels, scores), {"scores": scores}) for scores in totals]
