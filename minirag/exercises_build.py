@@ -8,6 +8,7 @@ tag `hints` (metadata `item="GRADE_ID"`): three sentences, from a nudge to almos
 
 import re
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,12 +118,9 @@ def build_exercise(path, folder=None):
     blank = (path.parent / "blank.txt").read_text(encoding="utf-8")
     solution, student = folder / "solutions" / f"{source.name}.ipynb", folder / f"{source.name}.ipynb"
     before = [file.read_bytes() if file.is_file() else None for file in (solution, student)]
-    draft = solution.with_name(f".{solution.name}")
-    try:
-        write_atomic(draft, refresh.to_text(source.notebook))
+    with tempfile.TemporaryDirectory() as empty:
+        draft = write_atomic(Path(empty) / solution.name, refresh.to_text(source.notebook))
         executed = refresh.normalise(refresh.execute(draft))
-    finally:
-        draft.unlink(missing_ok=True)
     write_atomic(solution, refresh.to_text(executed))
     write_atomic(student, refresh.to_text(student_version(source.notebook, blank)))
     return [file for file, old in zip((solution, student), before) if file.read_bytes() != old]

@@ -150,6 +150,9 @@ assert np.shape(found) == (3,), f"three tokens ask, so there are three places; y
 assert list(found) != [0, 2, 2], "these are the places of the worst token, not of the best"
 assert list(found) == [1, 1, 1], f"all three are answered by the token at place 1, the first of two equal ones; yours: {np.asarray(found).tolist()}"
 
+# %% [markdown]
+# No token of this passage is *where* or *fever*. See who answers for them, and why the doctor does not answer for the fever.
+
 # %%
 question_text, passage_text = "where fever", "doctor harbour winter hospital"
 chosen = answered_by(unit(tokens(question_text)), unit(tokens(passage_text)))
@@ -168,6 +171,9 @@ for asks, place in zip(question_text.split(), chosen):
 # Zero, which is the cosine with the padding and larger than every real one. So a padded place must not only be 0: it must never win.
 #
 # </details>
+
+# %% [markdown]
+# This function does the filling up; nothing is to be done here but to read it.
 
 # %%
 def pad(passages):
