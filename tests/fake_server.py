@@ -16,14 +16,15 @@ def chat_reply(text, prompt_tokens=7, completion_tokens=3):
 
 
 class FakeServer:
-    """`with FakeServer(script) as server:` serves at `server.url`; `server.requests` holds (path, headers, body) of every request.
+    """`with FakeServer(script) as server:` serves at `server.url`; `server.requests` holds (path, headers with lower-case names, body).
 
-    script: a list of actions, used up one per request; when it is empty, or a function body -> text, the server answers.
+    script: actions, used up one per request; after them `decide`(body) gives the action, by default to answer `reply`(body).
     An action is ("ok", text), ("status", code, headers, message), ("hang", seconds), ("cut",), ("drop",), ("raw", bytes).
     """
 
-    def __init__(self, script=(), reply=lambda body: ENTITIES, delay=0.0):
-        self.script, self.reply, self.delay = list(script), reply, delay
+    def __init__(self, script=(), reply=lambda body: ENTITIES, decide=None, delay=0.0):
+        self.script, self.delay = list(script), delay
+        self.decide = decide or (lambda body: ("ok", reply(body)))
         self.requests, self.lock, self.stopping = [], threading.Lock(), threading.Event()
 
     def __enter__(self):
@@ -52,8 +53,8 @@ class FakeServer:
     def handle(self, handler):
         body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
         with self.lock:
-            self.requests.append((handler.path, dict(handler.headers), body))
-            action = self.script.pop(0) if self.script else ("ok", self.reply(body))
+            self.requests.append((handler.path, {name.lower(): value for name, value in handler.headers.items()}, body))
+            action = self.script.pop(0) if self.script else self.decide(body)
         time.sleep(self.delay)
         try:
             getattr(self, "do_" + action[0])(handler, *action[1:])

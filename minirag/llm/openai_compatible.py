@@ -36,6 +36,7 @@ class OpenAICompatible(LLM):
         default = OLLAMA if kind == "ollama" else os.environ.get("MINIRAG_BASE_URL") or os.environ.get("OPENAI_BASE_URL") or OPENAI
         self.base_url = base_url or default
         self.options = {"temperature": 0, "seed": 0} | options
+        self.limit = "max_tokens"  # newer models of OpenAI call it max_completion_tokens
         self._client, self._lock = None, threading.Lock()
         shown = urlsplit(self.base_url)
         self.address = f"{shown.hostname}{f':{shown.port}' if shown.port else ''}{shown.path}"
@@ -84,21 +85,19 @@ class OpenAICompatible(LLM):
     def _attempt(self, task, messages):
         import openai
 
+        arguments = {self.limit: task.max_tokens} | self.options
+        arguments = {name: value for name, value in arguments.items() if value is not None}
         try:
-            reply = self._open().chat.completions.create(model=self.model, messages=messages, **self._arguments(task))
+            reply = self._open().chat.completions.create(model=self.model, messages=messages, **arguments)
         except openai.APITimeoutError:
             raise Transient(f"silence for {self.timeout} seconds") from None
         except openai.APIConnectionError as error:
-            raise Transient(f"the connection failed ({type(error.__cause__ or error).__name__})") from None
+            raise Transient(f"the connection failed ({type(error.__cause__ or error).__name__}); is a server running there?") from None
         except openai.APIStatusError as error:
-            raise self._refusal(error, task) from None
+            raise self._refusal(error, task, arguments) from None
         except (openai.APIError, ValueError) as error:
             raise Transient(f"a reply that is not the protocol's JSON ({type(error).__name__})") from None
         return self._read(reply, messages)
-
-    def _arguments(self, task):
-        arguments = {"max_tokens": task.max_tokens} | self.options
-        return {name: value for name, value in arguments.items() if value is not None}
 
     def _read(self, reply, messages):
         try:
@@ -110,18 +109,18 @@ class OpenAICompatible(LLM):
             return text, token_count(*(message["content"] for message in messages)), token_count(text)
         return text, usage.prompt_tokens or 0, usage.completion_tokens or 0
 
-    def _refusal(self, error, task):
-        """What to raise for a status: Transient, or the final error; some models refuse an argument, which is then left out."""
+    def _refusal(self, error, task, arguments):
+        """What to raise for a status: Transient, or the final error. An argument that the model refuses is left out from then on."""
         status, said = error.status_code, self._said(error)
         if status in (408, 409, 429) or status >= 500:
             return Transient(f"status {status} ({said})", _retry_after(error.response.headers))
-        if status == 400:
-            for name in ("max_tokens", "temperature", "seed"):
-                if name in said and self.options.get(name, name) is not None:
-                    if name == "max_tokens" and "max_completion_tokens" in said:
-                        self.options["max_completion_tokens"] = task.max_tokens
-                    self.options[name] = None
-                    return Transient(f"status 400 ({said})", 0)
+        refused = [name for name in arguments if name in said] if status == 400 else []
+        if "max_tokens" in refused and "max_completion_tokens" in said:
+            self.limit = "max_completion_tokens"
+        elif refused:
+            self.options[refused[0]] = None
+        if refused:
+            return Transient(f"status 400 ({said})", 0)
         hint = {401: " Check the key in the environment.", 404: " Check the model's name and the address."}.get(status, "")
         return MiniragError(f"{self.name} refused a {task.name!r} prompt with status {status}: {said}.{hint}")
 
