@@ -85,7 +85,8 @@ def with_wrong_answer(source, answer):
     cell = next((cell for cell in notebook.cells if cell.id == answer["item"]), None)
     found = cell.source.count(answer["replace"]) if cell else 0
     if found != 1:
-        raise MiniragError(f"{source.name}, wrong answer {answer['name']!r}: the text to replace is {found} times in item {answer['item']!r}; once is expected.")
+        which = f"{source.name}, wrong answer {answer['name']!r}"
+        raise MiniragError(f"{which}: the text to replace is {found} times in item {answer['item']!r}; once is expected.")
     cell.source = cell.source.replace(answer["replace"], answer["by"])
     return notebook
 

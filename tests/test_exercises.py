@@ -2,9 +2,9 @@
 
 import ast
 import importlib.util
-import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import nbformat
@@ -20,6 +20,7 @@ SOURCES = {path.stem: exercises_build.read_source(path) for path in sorted((FOLD
 POINTS = {"01_chunking_and_bm25": 8, "02_maxsim": 7, "03_personalised_pagerank": 9, "04_node_specificity": 9, "05_graph_from_triples": 9}
 WRONG = [(name, answer) for name, source in SOURCES.items() for answer in source.wrong_answers]
 
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # wrong answers divide by zero
 each_exercise = pytest.mark.parametrize("name", SOURCES)
 
 
@@ -147,12 +148,11 @@ def test_ids_points_and_hints_are_in_order(name):
     items = [cell.id for cell in solution_cells(name)]
     assert [cell.id.removeprefix("test-") for cell in tests[:-1]] == items
     hints = student(name).metadata["minirag"]["hints"]
-    assert list(hints) == sorted(items) or set(hints) == set(items)
+    assert set(hints) == set(items)
     shown = {cell.id: cell.source for cell in student(name).cells}
     for item in items:
         assert len(set(hints[item])) == 3 and all(text in shown[f"hints-{item}"] for text in hints[item])
         assert shown[f"hints-{item}"].count("<details>") == 3
-    assert all("," not in said and "assert" in cell.source for said, cell in zip(ids, tests))
 
 
 @each_exercise
@@ -323,9 +323,11 @@ def course(tmp_path_factory):
     config.IncludeHeaderFooter.header = ""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+        patch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))  # it calls alembic by name
         api = NbGraderAPI(config=config)
-        done = [api.generate_assignment("ps1"), api.autograde("ps1", "solved"), api.autograde("ps1", "mixed")]
-    assert all(result["success"] for result in done), json.dumps(done, indent=1)
+        for step in (api.generate_assignment, lambda of: api.autograde(of, "solved"), lambda of: api.autograde(of, "mixed")):
+            done = step("ps1")
+            assert done["success"], done["log"]
     return root, api
 
 

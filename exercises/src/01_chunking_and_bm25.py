@@ -62,7 +62,8 @@ def windows(count, size, overlap):
 
 # %% [raw] tags=["hints"] item="windows"
 # - How far apart do two neighbouring windows begin, if they share `overlap` tokens? Write that down for `size` 5 and `overlap` 2 first.
-# - "`range(0, count, step)` gives you every beginning. Two things remain: a window must not end behind the last token, and nothing may follow the window that reaches it."
+# - "`range(0, count, step)` gives you every beginning. Two things remain: a window must not end behind the last token,
+#   and nothing may follow the window that reaches it."
 # - "The step is `size - overlap`; a window ends at `min(first + size, count)`; after appending it, `break` if `first + size >= count`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-windows", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -201,8 +202,10 @@ def bm25(documents, query, k1=1.5, b=0.75, epsilon=0.25):
 
 # %% [raw] tags=["hints"] item="bm25"
 # - What in the formula belongs to the word, what to the passage, and what to the whole collection? Compute each outside of the loops that it does not need.
-# - Count a passage's words with `Counter`; what stands beside `f` below the line depends on the passage only. Skip words of the question that the passage does not hold.
-# - "For each document: `damping = k1 * (1 - b + b * len(document) / mean_length)`, and the sum over `word in query` of `weight[word] * f[word] * (k1 + 1) / (f[word] + damping)`."
+# - Count a passage's words with `Counter`; what stands beside `f` below the line depends on the passage only.
+#   Skip words of the question that the passage does not hold.
+# - "For each document: `damping = k1 * (1 - b + b * len(document) / mean_length)`,
+#   and the sum over `word in query` of `weight[word] * f[word] * (k1 + 1) / (f[word] + damping)`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-bm25", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 short, long = ["quay"] + ["sand"], ["quay"] + ["rope"] * 8

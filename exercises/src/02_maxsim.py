@@ -116,7 +116,7 @@ passage = np.array([[0.0, 1.0], [0.8, 0.6], [-0.6, 0.8]])
 table = np.array([[0.0, 0.8, -0.6], [0.8, 0.96, 0.28]])
 found = maxsim(question, passage)
 assert found is not None and np.ndim(found) == 0, "maxsim returns one number: have the maxima been added up?"
-assert not np.isclose(found, table.max(axis=0).sum()), "your maximum goes over the tokens of the question; each of them has to choose among the tokens of the passage"
+assert not np.isclose(found, table.max(axis=0).sum()), "your maximum goes over the tokens of the question; each of them has to choose one of the passage"
 assert not np.isclose(found, table.sum()), "you add up all cosines; of every row only the largest counts"
 assert not np.isclose(found, table.max()), "you keep one maximum of the whole table; there is one for each token of the question"
 assert not np.isclose(found, table.max(axis=1).mean()), "you take the mean of the maxima; MaxSim is their sum"
@@ -198,7 +198,8 @@ def maxsim_all(question, rows, mask):
 
 
 # %% [raw] tags=["hints"] item="maxsim-all"
-# - What are the three axes of the table of all cosines, and which one does the maximum remove? What may stand in the padded places, so that it is never the maximum?
+# - What are the three axes of the table of all cosines, and which one does the maximum remove?
+#   What may stand in the padded places, so that it is never the maximum?
 # - "`question @ rows.transpose(0, 2, 1)` has the shape (n, q, longest). `mask[:, None, :]` fits onto it."
 # - "`np.where(mask[:, None, :], cosines, -np.inf)`, then the maximum over axis 2 and the sum over axis 1."
 

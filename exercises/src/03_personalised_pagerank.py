@@ -20,7 +20,8 @@
 import numpy as np
 
 places = ["harbour", "customs house", "lighthouse", "keeper", "whale oil", "weather diary"]
-ways = [("harbour", "customs house", 2), ("harbour", "whale oil", 1), ("whale oil", "lighthouse", 1), ("lighthouse", "keeper", 3), ("keeper", "weather diary", 1)]
+ways = [("harbour", "customs house", 2), ("harbour", "whale oil", 1), ("whale oil", "lighthouse", 1), ("lighthouse", "keeper", 3)]
+ways += [("keeper", "weather diary", 1)]
 adjacency = np.zeros((6, 6))
 for source, target, weight in ways:
     adjacency[places.index(source), places.index(target)] = weight

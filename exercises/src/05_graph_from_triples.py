@@ -31,8 +31,8 @@ sum(map(len, triples))
 # %% [markdown]
 # ## 1. One spelling
 #
-# *Customs-House* and *customs house* are to be one node. So a name is lower-cased, everything but letters and digits becomes a space, and spaces at the two ends
-# are removed. Letters of every script stay.
+# *Customs-House* and *customs house* are to be one node. So a name is lower-cased, everything but letters and digits becomes a space, and spaces at the two
+# ends are removed. Letters of every script stay.
 #
 # **Predict first.** What becomes of *Ó Briain* if only a to z are kept? And of *...*?
 #
