@@ -83,4 +83,5 @@ def build_row(row, corpus, encoder="minilm", built=None):
     if key not in built:
         extraction = next(iter(corpus.extractions)) if row.published else None
         built[key] = method.build(corpus, llm=load_llm("offline"), encoder=encoder, extraction=extraction, follow=row.follow)
+        built[key].graph  # searched for synonyms here, once: the copies below share it
     return built[key].with_options(**row.choices)
