@@ -92,7 +92,7 @@ class OpenAICompatible(LLM):
         except openai.APITimeoutError:
             raise Transient(f"silence for {self.timeout} seconds") from None
         except openai.APIConnectionError as error:
-            raise Transient(f"the connection failed ({type(error.__cause__ or error).__name__}); is a server running there?") from None
+            raise Transient(f"the connection failed ({type(error.__cause__ or error).__name__}), so no server seems to listen there") from None
         except openai.APIStatusError as error:
             raise self._refusal(error, task, arguments) from None
         except (openai.APIError, ValueError) as error:
