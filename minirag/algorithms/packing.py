@@ -1,0 +1,99 @@
+"""What goes into a context window, and in which order: GraphRAG's four packing rules, on sizes alone.
+
+Sizes are tokens, counted by whoever calls; a limit is never exceeded, and what did not fit is always returned too.
+"""
+
+
+def pack(sizes, limit, header=0):
+    """Fill windows in the given order: `(windows, too_large)`.
+
+    sizes: tokens of each item. header: tokens that every window spends before its first item. A window is closed when the
+    next item would make it larger than `limit`. Returns lists of positions, and the positions that fit no window at all.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6)
+    """
+    windows, used, too_large = [], limit + 1, []
+    for place, size in enumerate(sizes):
+        if header + size > limit:
+            too_large.append(place)
+        elif used + size > limit:
+            windows.append([place])
+            used = header + size
+        else:
+            windows[-1].append(place)
+            used += size
+    return windows, too_large
+
+
+def prefix(sizes, limit, header=0):
+    """How many of the first items fit: the first overflow stops, even if a later item were small enough.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6)
+    """
+    used = header
+    for count, size in enumerate(sizes):
+        used += size
+        if used > limit:
+            return count
+    return len(sizes)
+
+
+def prioritise(edges, degree, claims=None, alone=()):
+    """The elements of a leaf community in the order in which they enter its report's context.
+
+    edges: `(edge id, source, target)`; degree: node -> degree in the whole graph; claims: node -> its claims' ids;
+    alone: the community's nodes without an edge in it, which come last. Edges go by decreasing sum of their nodes' degrees
+    (equals in the given order); each brings its source, its target, their claims and itself, and nothing is named twice.
+    Returns `("node" | "claim" | "edge", id)` pairs.
+
+    Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf)
+    """
+    order = {}
+    for edge, source, target in sorted(edges, key=lambda e: -(degree[e[1]] + degree[e[2]])):
+        for node in (source, target):
+            order["node", node] = True
+        for node in (source, target):
+            for claim in (claims or {}).get(node, ()):
+                order["claim", claim] = True
+        order["edge", edge] = True
+    for node in sorted(alone, key=lambda node: -degree[node]):
+        order["node", node] = True
+        for claim in (claims or {}).get(node, ()):
+            order["claim", claim] = True
+    return list(order)
+
+
+def first_edges(edges):
+    """The edges the released code keeps for a community: of each node its first edge as a source, else its first as a target.
+
+    edges: `(edge id, source, target)`. Busy nodes lose all their other edges, so that the most prominent edge may vanish.
+
+    Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf)
+    """
+    as_source, as_target = {}, {}
+    for edge, source, target in edges:
+        as_source.setdefault(source, edge)
+        as_target.setdefault(target, edge)
+    kept = {as_source.get(node, as_target.get(node)) for node in {**as_source, **as_target}}
+    return [row for row in edges if row[0] in kept]
+
+
+def substitute(children, limit):
+    """Make the sub-communities of a community fit: `(replaced, kept, dropped)`, lists of positions in `children`.
+
+    children: `(element tokens, report tokens)` of each sub-community. Taken by decreasing element tokens, sub-communities
+    have their elements replaced by their report, one at a time, until the rest fits. If all reports together do not fit,
+    as many as do are kept, the largest sub-communities first.
+
+    Source: GraphRAG, Sec. 2.5 (sec-2.5-higher)
+    """
+    ranked = sorted(range(len(children)), key=lambda i: -children[i][0])
+    total = sum(elements for elements, _ in children)
+    for count in range(len(ranked) + 1):
+        if total <= limit:
+            return ranked[:count], sorted(ranked[count:]), []
+        if count < len(ranked):
+            elements, report = children[ranked[count]]
+            total += report - elements
+    fit = prefix([children[i][1] for i in ranked], limit)
+    return ranked[:fit], [], ranked[fit:]

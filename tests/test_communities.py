@@ -1,0 +1,77 @@
+"""Hierarchies are partitions all the way down, Leiden's communities hang together, modularity is networkx's."""
+
+import networkx as nx
+import pytest
+
+from minirag.algorithms.communities import hierarchy, modularity, parents
+
+
+def random_graph(number):
+    graph = nx.gnm_random_graph(10 + number % 60, 3 * (number % 40), seed=number)
+    for place, (u, v) in enumerate(graph.edges):
+        graph[u][v]["weight"] = 1 + place % 4
+    graph.add_nodes_from(f"alone {i}" for i in range(number % 4))
+    return graph
+
+
+@pytest.mark.parametrize("method", ["leiden", "louvain"])
+def test_every_level_is_a_partition_that_refines_the_one_above(method):
+    for number in range(200 if method == "leiden" else 40):
+        graph = random_graph(number)
+        levels = hierarchy(graph, method=method, max_size=5)
+        for level in levels:
+            assert sum(map(len, level)) == len(graph) and set().union(*level) == set(graph)
+        for above, below, links in zip(levels, levels[1:], parents(levels)):
+            assert len(below) > len(above)
+            assert all(members <= above[parent] for members, parent in zip(below, links))
+        if method == "leiden":
+            assert all(nx.is_connected(graph.subgraph(members)) for level in levels for members in level)
+
+
+def test_modularity_is_networkx_s():
+    for number in range(1, 60):
+        graph = random_graph(number)
+        if graph.number_of_edges():
+            for level in hierarchy(graph, max_size=4):
+                assert modularity(graph, level) == pytest.approx(nx.community.modularity(graph, level), abs=1e-12)
+
+
+def test_leiden_finds_the_best_known_partition_of_a_known_graph():
+    club = nx.Graph(list(nx.karate_club_graph().edges))
+    assert modularity(club, hierarchy(club)[0]) == pytest.approx(0.4198, abs=1e-4)
+
+
+def test_same_seed_same_levels_whatever_the_edge_order():
+    graph = random_graph(57)
+    again = nx.Graph()
+    again.add_nodes_from(graph)
+    again.add_weighted_edges_from((v, u, w) for u, v, w in reversed(list(graph.edges(data="weight"))))
+    assert hierarchy(graph, seed=3) == hierarchy(again, seed=3)
+
+
+def test_parallel_and_reversed_edges_add_up():
+    directed = nx.MultiDiGraph([("a", "b"), ("b", "a"), ("b", "c")])
+    simple = nx.Graph()
+    simple.add_weighted_edges_from([("a", "b", 2), ("b", "c", 1)])
+    for partition in ([{"a", "b"}, {"c"}], [{"a"}, {"b", "c"}]):
+        assert modularity(directed, partition) == pytest.approx(modularity(simple, partition))
+
+
+def test_small_communities_are_not_split_and_cliques_cannot_be():
+    clique = nx.complete_graph(20)
+    assert hierarchy(clique, max_size=5) == [[set(range(20))]]
+    assert len(hierarchy(nx.empty_graph(3))[0]) == 3
+
+
+def test_largest_component_only_leaves_the_others_out():
+    graph = nx.Graph([(1, 2), (2, 3), (4, 5)])
+    assert set().union(*hierarchy(graph, largest_component_only=True)[0]) == {1, 2, 3}
+
+
+def test_bad_graphs_are_named():
+    with pytest.raises(ValueError, match="no nodes"):
+        hierarchy(nx.Graph())
+    with pytest.raises(ValueError, match="negative"):
+        hierarchy(nx.Graph([(1, 2, {"weight": -1})]))
+    with pytest.raises(ValueError, match="louvain"):
+        hierarchy(nx.path_graph(3), method="girvan")
