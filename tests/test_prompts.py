@@ -228,6 +228,7 @@ def test_the_answer_rule_picks_a_sentence_and_a_fitting_span():
     assert ask_rule("answer", question="Where was Ilse Brandt born?", passages=passages) == "Selm"
     assert ask_rule("answer", question="When was Ilse Brandt born?", passages=passages) == "3 May 1870"
     assert ask_rule("answer", question="How many people has Selm?", passages=passages) == "3,200"
+    assert ask_rule("answer", question="Who teaches law?", passages=["Law\nSince 1999 law has been taught by Ada Renner."]) == "Ada Renner"
     assert ask_rule("answer", question="Qqq?", passages=passages) == "unknown"
     assert ask_rule("answer", question="Who?", passages=[]) == "unknown"
     assert content_words("北京大学") == {"北京", "京大", "大学"}

@@ -73,7 +73,7 @@ def rule(fields):
 
 
 def fitting_span(question, sentence):
-    """A date for "when", a number for "how many", else the first name that the question does not mention, else the sentence."""
+    """A date for "when", a number for "how many", else the first name that the question does not mention, dates last; else the sentence."""
     asked = question.lower()
     if re.search(r"\bwhen\b|\b(?:what|which) year\b", asked) or "什么时候" in asked or "哪一年" in asked:
         spans = YEAR_OR_DATE.findall(sentence)
@@ -82,6 +82,7 @@ def fitting_span(question, sentence):
     else:
         spans = [sentence[start:end] for start, end in passage_positions(sentence)]
         spans = [span for span in spans if span.lower() not in asked and not content_words(span) <= content_words(question)]
+        spans.sort(key=lambda span: any(letter.isdigit() for letter in span))
     return spans[0] if spans else sentence
 
 
