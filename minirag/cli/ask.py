@@ -89,7 +89,8 @@ def show_plan(ledger, spec, *lines):
     """What a dry run found, before money is spent."""
     total = ledger.total
     say(*lines, f"Dry run: with {spec} this asks {total.asked:,} times, and {total.replayed:,} answers are recorded already.")
-    say(f"It sends {total.prompt_tokens:,} tokens and gets about {total.completion_tokens:,} back, as counted without the model's own tokenizer.", "", repr(ledger))
+    say(f"It sends {total.prompt_tokens:,} tokens and gets about {total.completion_tokens:,} back, as counted without the model's own tokenizer.")
+    say("", repr(ledger))
 
 
 def show_passages(method, retrieval):
@@ -101,15 +102,14 @@ def show_passages(method, retrieval):
         led = [f"{name} {score:.3f}" for name, score in entities_behind(method, retrieval, passage)]
         if led:
             say(f"   led there by: {', '.join(led)}", style="cyan")
-    links = [step for step in retrieval.trace if step.operator == "link"]
-    for step in links:
+    for step in _steps(retrieval, "link"):
         say("", "From the question to the graph: " + (", ".join(f"{label} ({cosine:.2f})" for label, cosine in step.items) or "no entity was named"))
 
 
 def entities_behind(method, retrieval, passage, limit=NODES_SHOWN):
     """`(node, score)` of the nodes read from a passage that the walk scored highest; empty for methods without a walk over nodes."""
     graph = getattr(getattr(method, "retriever", method), "relations", None)
-    walks = [step for step in retrieval.trace if step.operator in ("ppr", "neighbours")]
+    walks = _steps(retrieval, "ppr", "neighbours")
     if graph is None or not walks:
         return []
     scores, place = walks[-1].data["scores"], next(i for i, chunk in enumerate(graph.chunks) if chunk.id == passage.id)
@@ -122,14 +122,18 @@ def draw(method, retrieval):
     """The part of the graph that the walk reached, nodes sized by their score."""
     from ..viz import draw_graph
 
-    walks = [step for step in retrieval.trace if step.operator == "ppr"]
-    if not walks:
+    walks, links = _steps(retrieval, "ppr"), _steps(retrieval, "link")
+    if not walks or not links[0].items:
         raise MiniragError(f"{method.name} made no walk over a graph for this question, so there is nothing to draw. Leave --figure out.")
-    graph, scores = method.graph, walks[0].data["scores"]
-    named = {"linked from the question": [graph.nodes[i].name for _, i, _ in retrieval.trace[1].data["nodes"]]}
+    graph, scores = getattr(method, "retriever", method).graph, walks[0].data["scores"]
+    named = {"linked from the question": [graph.nodes[i].name for _, i, _ in links[0].data["nodes"]]}
     best = retrieval.passages[0].chunk
     caption = f"Size and colour: score after the walk. The best passage: {best.title or best.id}. Graph by {graph.source}."
     return draw_graph(graph, node_scores=scores, highlight=named, title=retrieval.question, caption=caption, max_nodes=24, score_name="walk's score")
+
+
+def _steps(retrieval, *operators):
+    return [step for step in retrieval.trace if step.operator in operators]
 
 
 def _not_empty(question):

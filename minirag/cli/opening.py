@@ -1,5 +1,7 @@
 """From what somebody typed to a corpus, a language model and a built method."""
 
+import difflib
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,16 +32,10 @@ def open_corpus(where):
         return load_dataset(where)
     if path.exists():
         return read_corpus(path) if (path / "passages.jsonl").is_file() else read_folder(path)
-    beside = [f"{each.name}" for each in path.parent.iterdir() if not each.name.startswith(".")] if path.parent.is_dir() else []
-    nearest = one_near(where, named) or one_near(path.name, beside)
-    hint = f" Did you mean {nearest!r}?" if nearest else ""
+    beside = [each.name for each in path.parent.iterdir() if not each.name.startswith(".")] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, [*named, *beside], n=1, cutoff=0.6)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
     raise MiniragError(f"there is no corpus, folder or file {where!r}.{hint} Give a folder of your own texts, or one of: {', '.join(named)}.")
-
-
-def one_near(name, known):
-    import difflib
-
-    return next(iter(difflib.get_close_matches(name, known, n=1, cutoff=0.6)), None)
 
 
 def options_for(name, corpus, extraction):
@@ -48,7 +44,9 @@ def options_for(name, corpus, extraction):
 
     if extraction is None or METHODS[name].graph_type == "none":
         return {}
-    return {"extraction": one_of(extraction, list(corpus.extractions) or ["(none: leave --extraction out)"], f"extraction in {corpus.name!r} called")}
+    if not corpus.extractions:
+        raise MiniragError(f"{corpus.name!r} comes without triples: leave --extraction out, and its text is read.")
+    return {"extraction": one_of(extraction, list(corpus.extractions), f"extraction of {corpus.name!r} called")}
 
 
 def open_index(name, corpus, llm, encoder, extraction=None):
@@ -67,8 +65,6 @@ def open_index(name, corpus, llm, encoder, extraction=None):
 
 
 def can_write(folder):
-    import tempfile
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

@@ -41,7 +41,7 @@ def record(
     try:
         run(texts, model, wanted, names, "lsa" if dry_run else encoder, k, workers)
     finally:
-        if not dry_run:
+        if not dry_run and file.exists():
             say(f"Recorded in {file}:", repr(model.ledger))
     if dry_run:
         return show_plan(model.ledger, llm)

@@ -1,0 +1,407 @@
+"""The command line: what it prints, what it asks for, what it refuses."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from fake_server import FakeServer
+from typer.testing import CliRunner
+
+from minirag import __version__, encoders
+from minirag.cli import app, ask, opening, show, workshop
+from minirag.evaluate import load_expected
+from minirag.methods import METHODS
+from minirag.utils import MiniragError
+
+QUESTION = "Who paid for the observatory of Tilda Brant?"
+TEXTS = {
+    "brant.txt": "Tilda Brant built the Kestrel Observatory on Mount Orrin. The Kestrel Observatory opened in 1911.",
+    "money.txt": "Augusta Fenwick paid for the Kestrel Observatory. Augusta Fenwick lived in Port Helm.",
+    "звезда.txt": "Тильда Брант открыла комету. Обсерватория Кестрел стоит на горе Оррин.",
+}
+HEAVY = ("torch", "transformers", "sentence_transformers", "matplotlib", "pandas", "openai", "httpx", "sklearn", "igraph")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "my_texts"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "broken.txt").write_bytes(b"\x00\x01\x80\xff" * 20)
+    return folder
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    assert "Traceback" not in result.output and "\x1b" not in result.output
+    return result
+
+
+def refused(*arguments):
+    """The one sentence on stderr of a run that exits with 2."""
+    result = run(*arguments, code=2)
+    lines = [line for line in result.stderr.splitlines() if line.startswith("minirag: ")]
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+def test_version_and_help():
+    assert run("--version").stdout == f"minirag {__version__}\n"
+    listed = run("--help").stdout
+    for command in ("ask", "compare", "methods", "fetch", "reproduce", "record", "lab", "refresh", "check"):
+        assert f"  {command} " in listed
+
+
+def test_nothing_heavy_is_loaded_before_it_is_needed():
+    code = f"import sys; from minirag.cli import app; app(['methods'], standalone_mode=False); sys.exit([m for m in {HEAVY} if m in sys.modules] or 0)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert said.returncode == 0, said.stderr
+    assert "hipporag" in said.stdout
+
+
+def test_python_dash_m_minirag_exits_with_2_and_one_sentence():
+    said = subprocess.run([sys.executable, "-m", "minirag", "ask", "profesors", "Who?"], capture_output=True, text=True, timeout=60)
+    assert (said.returncode, said.stdout, len(said.stderr.splitlines())) == (2, "", 1)
+    assert "Did you mean 'professors'?" in said.stderr
+
+
+def test_methods_are_read_off_the_classes():
+    shown, marked = run("methods").stdout, run("methods", "--markdown").stdout
+    assert marked.splitlines()[1].count("---") == marked.splitlines()[0].count("|") - 1
+    for name, method in METHODS.items():
+        row = next(line for line in shown.splitlines() if line.split()[0] == name)
+        written = next(line for line in marked.splitlines() if line.startswith(f"| {name} |"))
+        for line in (row, written):
+            operators = [each for names in method.operators.values() for each in names]
+            assert all(part in line for part in (method.paper, method.graph_type, method.primitive, *method.granularity, *operators))
+
+
+def test_own_folder_is_answered_offline(folder):
+    said = run("ask", folder, QUESTION, "--encoder", "lsa", "--trace")
+    assert "Answer, by offline rules (not a language model): " in said.stdout
+    assert "Graph read by offline rules (not a language model)" in said.stdout
+    assert "1. " in said.stdout and "Trace:\n1. entities:" in said.stdout and "tilda brant" in said.stdout
+    assert "broken.txt" in said.stderr and "encoding" in said.stderr
+    ledger = said.stdout[said.stdout.index("stage ") :]
+    assert ledger.index("build") < ledger.index("retrieve") < ledger.index("answer") < ledger.index("total")
+
+
+def test_each_passage_shows_the_nodes_that_led_there(folder):
+    with pytest.warns(UserWarning, match="broken.txt"):
+        corpus = opening.open_corpus(str(folder))
+    method, _ = opening.open_index("hipporag", corpus, "offline", "lsa")
+    retrieval = method.retrieve("Who paid for the Kestrel Observatory?", k=2)
+    scores = dict(zip((node.name for node in method.relations.nodes), next(s for s in retrieval.trace if s.operator == "ppr").data["scores"]))
+    for passage in retrieval.passages:
+        named = ask.entities_behind(method, retrieval, passage)
+        place = [c.id for c in corpus.chunks].index(passage.id)
+        inside = {node.name for node in method.relations.nodes if place in node.chunks}
+        assert named and {name for name, _ in named} <= inside
+        assert named[0][1] == pytest.approx(max(scores[name] for name in inside))
+    assert ask.entities_behind(METHODS["bm25"].build(corpus), retrieval, retrieval.passages[0]) == []
+
+
+def test_another_script_is_read_and_answered(folder):
+    said = run("ask", folder, "Кто такая Тильда Брант?", "--encoder", "lsa", "-k", "1").stdout
+    assert "звезда" in said and "тильда брант" in said
+
+
+def test_one_file_and_a_method_without_a_graph(folder):
+    said = run("ask", folder / "money.txt", "Where did Augusta Fenwick live?", "--method", "bm25").stdout
+    assert "1. " in said and "led there" not in said and "Index: built" in said
+
+
+class CountingModel:
+    """Stands in for the transformer: a vector from each text's letters, and a list of what was encoded."""
+
+    def __init__(self):
+        self.seen = []
+
+    def encode(self, texts, **_):
+        self.seen += texts
+        return np.array([np.bincount([ord(c) % 64 for c in text.lower()], minlength=64) + 0.01 for text in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def counted(tmp_path, monkeypatch):
+    model = CountingModel()
+    (tmp_path / "model").mkdir()
+    monkeypatch.setattr(encoders, "minilm_folder", lambda: tmp_path / "model")
+    monkeypatch.setattr(encoders, "_load_model", lambda _: model)
+    return model
+
+
+def test_the_index_is_built_once_and_built_anew_when_a_file_changes(folder, counted):
+    first = run("ask", folder, QUESTION).stdout
+    assert "Index: built and kept" in first and counted.seen
+    counted.seen.clear()
+    second = run("ask", folder, QUESTION).stdout
+    assert "Index: reused from an earlier run" in second and not counted.seen
+    assert "\nbuild " in first and "\nbuild " not in second
+    passages = [text[text.index("1. ") : text.index("stage ")] for text in (first, second)]
+    assert passages[0] == passages[1]
+    (folder / "money.txt").write_text("Ottoline Vane paid for the Kestrel Observatory.", encoding="utf-8")
+    third = run("ask", folder, QUESTION).stdout
+    assert "Index: built and kept" in third and any("ottoline vane" in text for text in counted.seen)
+
+
+def cut(file):
+    file.write_bytes(file.read_bytes()[:-40])
+
+
+def replace(file):
+    file.write_text('{"another": "file"}', encoding="utf-8")
+
+
+def remove(file):
+    file.unlink()
+
+
+LET_THROUGH = pytest.mark.xfail(raises=AssertionError, strict=True, reason="open_method does not take a KeyError for a broken index")
+
+
+@pytest.mark.parametrize(
+    "name, spoil",
+    [(name, spoil) for name in ("choices.json", "graph/nodes.jsonl") for spoil in (cut, remove)]
+    + [("choices.json", replace), ("graph/graph.json", remove)]
+    + [pytest.param(name, replace, marks=LET_THROUGH) for name in ("graph/graph.json", "graph/nodes.jsonl")],
+)
+def test_a_broken_index_is_built_again(folder, tmp_path, name, spoil):
+    before = run("ask", folder, QUESTION, "--encoder", "lsa").stdout
+    index = next((tmp_path / "cache" / "indices").iterdir())
+    spoil(index / name)
+    assert run("ask", folder, QUESTION, "--encoder", "lsa").stdout == before
+    assert "reused" in run("ask", folder, QUESTION, "--encoder", "lsa").stdout
+
+
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(folder, tmp_path, monkeypatch):
+    (tmp_path / "occupied").write_text("a file where a folder is needed")
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path / "occupied"))
+    said = run("ask", folder, QUESTION, "--encoder", "lsa")
+    assert "Index: built, not kept" in said.stdout and "cannot be written" in said.stderr and "1. " in said.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["ask", "professors", " "], "question is empty"),
+        (["ask", "profesors", "Who?"], "Did you mean 'professors'?"),
+        (["ask", "no/such/folder", "Who?"], "no corpus, folder or file"),
+        (["ask", "professors", "Who?", "--method", "hiporag"], "Did you mean 'hipporag'"),
+        (["ask", "professors", "Who?", "--encoder", "minilmm"], "minilm"),
+        (["ask", "professors", "Who?", "--llm", "openay:x"], "openai:MODEL"),
+        (["ask", "professors", "Who?", "--encoder", "lsa", "--extraction", "anotations"], "Did you mean 'annotations'?"),
+        (["ask", "professors", "Who?", "--encoder", "lsa", "--extraction", "annotations", "--method", "ircot-hipporag"], "needs a model"),
+        (["ask", "professors", "Who?", "--llm", "replay:none.jsonl"], "none.jsonl"),
+        (["compare", "professors", "Who?", "--methods", "bm25,denze"], "Did you mean 'dense'?"),
+        (["compare", "professors", "Who?", "--methods", ","], "no method is named"),
+        (["fetch"], "name a dataset"),
+        (["fetch", "musique-train"], "Did you mean 'musique_train'"),
+        (["reproduce"], "name a target"),
+        (["reproduce", "musiqe"], "Did you mean 'musique'"),
+        (["reproduce", "professors", "--rows", "bm52"], "Did you mean 'bm25'"),
+        (["record", "professors", "--llm", "offline", "--file", "r.jsonl", "--methods", "bm52"], "Did you mean 'bm25'"),
+        (["refresh", "none.ipynb"], "no notebook 'none.ipynb'"),
+        (["check", "77"], "no exercise '77'"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert says in refused(*arguments)
+    assert not list(tmp_path.glob("*.jsonl"))
+
+
+def test_an_empty_folder_and_a_folder_of_unreadable_files(tmp_path, folder):
+    (tmp_path / "empty").mkdir()
+    assert "no text to read" in refused("ask", tmp_path / "empty", QUESTION)
+    for name in TEXTS:
+        (folder / name).unlink()
+    assert "broken.txt" in refused("ask", folder, QUESTION)
+    assert "'my_texts'" in refused("ask", tmp_path / "my_text", QUESTION)
+    assert "comes without triples" in refused("ask", _one_text(tmp_path), QUESTION, "--extraction", "annotations")
+
+
+def _one_text(tmp_path):
+    (tmp_path / "note.txt").write_text(TEXTS["money.txt"], encoding="utf-8")
+    return tmp_path / "note.txt"
+
+
+def test_a_dry_run_asks_nobody_and_keeps_nothing(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_API_KEY", "unused")
+    with FakeServer() as server:
+        said = run("ask", folder, QUESTION, "--llm", "openai:m", "--base-url", server.url, "--dry-run").stdout
+        assert not server.requests
+    assert "with openai:m this asks 8 times" in said  # two calls for each of three texts, one for the question, one for the answer
+    assert "to be built" in said and "Answer" not in said
+    assert not list((tmp_path / "cache").rglob("*.jsonl"))
+    assert "asks 8 times" in run("ask", folder, QUESTION, "--llm", "openai:m", "--base-url", "http://127.0.0.1:9/v1", "--dry-run").stdout
+    monkeypatch.delenv("MINIRAG_API_KEY")
+    assert "asks 8 times" in run("ask", folder, QUESTION, "--llm", "openai:m", "--dry-run").stdout  # not even a key is needed
+    run("ask", folder, QUESTION, "--encoder", "lsa")
+    reused = run("ask", folder, QUESTION, "--encoder", "lsa", "--dry-run").stdout
+    assert "reused from an earlier run" in reused and "asks 2 times" in reused
+
+
+def test_a_model_on_a_server_answers_and_is_named(folder):
+    with FakeServer(reply=lambda body: "So the answer is: Augusta Fenwick.") as server:
+        said = run("ask", folder, QUESTION, "--method", "bm25", "--llm", "openai:m", "--base-url", server.url).stdout
+        assert len(server.requests) == 1 and "Answer, by openai:m at 127.0.0.1:" in said and "Augusta Fenwick" in said
+        assert "max_calls is 0" in refused("ask", folder, QUESTION, "--method", "bm25", "--llm", "openai:m", "--base-url", server.url, "--max-calls", "0")
+        assert len(server.requests) == 1
+
+
+def test_a_recording_is_continued_and_replayed(folder, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    with FakeServer(reply=lambda body: "So the answer is: the moon.") as server:
+        there = ["--llm", "openai:m", "--base-url", server.url, "--file", file, "--methods", "bm25", "--ask", QUESTION, "--workers", "1"]
+        run("record", folder, *there)
+        assert len(server.requests) == 1
+        again = run("record", folder, *there, "--ask", "Where did Augusta Fenwick live?").stdout
+        assert len(server.requests) == 2 and "Replay it" in again
+        assert "asks 0 times, and 1 answers are recorded already" in run("record", folder, *there, "--dry-run").stdout
+        assert len(server.requests) == 2
+    said = run("ask", folder, QUESTION, "--method", "bm25", "--llm", f"replay:{file}").stdout
+    assert "Answer, by replay of openai:m" in said and "the moon" in said
+    assert "no answer to this prompt" in refused("ask", folder, "Never asked?", "--method", "bm25", "--llm", f"replay:{file}")
+
+
+def test_a_recording_holds_the_reading_of_the_corpus(folder, tmp_path):
+    file = tmp_path / "all.jsonl"
+    said = run("record", folder, "--llm", "offline", "--file", file, "--ask", QUESTION, "--encoder", "lsa").stdout
+    tasks = [json.loads(line)["task"] for line in file.read_text(encoding="utf-8").splitlines()]
+    assert {name: tasks.count(name) for name in set(tasks)} == {"passage_entities": 3, "triples": 3, "question_entities": 1, "answer": 1}
+    assert "total         8" in said
+    live, replayed = (run("ask", folder, QUESTION, "--encoder", "lsa", "--llm", llm).stdout for llm in ("offline", f"replay:{file}"))
+    assert live[live.index("1. ") :].split("stage")[0] == replayed[replayed.index("1. ") :].split("stage")[0]
+    assert "without questions" in refused("record", folder, "--llm", "offline", "--file", tmp_path / "none.jsonl")
+    assert not (tmp_path / "none.jsonl").exists()
+
+
+def test_compare_puts_methods_side_by_side_and_marks_gold():
+    question = "Who founded the Lanthorn Trust?"
+    said = run("compare", "professors", question, "--methods", "bm25,hipporag", "--encoder", "lsa", "--extraction", "annotations", "-k", "3")
+    lines = said.stdout.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("rank"))
+    assert lines[head].split() == ["rank", "bm25", "hipporag"]
+    assert [line.split()[0] for line in lines[head + 1 : head + 4]] == ["1", "2", "3"]
+    assert any("Lanthorn Trust (" in line and " *" in line for line in lines[head + 1 : head + 4])
+    assert "needed for this question" in lines[-1]
+
+
+def test_fetch_lists_what_can_be_had(tmp_path):
+    lines = run("fetch", "--list", "--folder", tmp_path).stdout.splitlines()
+    assert lines[0].split() == ["name", "what", "licence", "MB", "here"]
+    row = next(line for line in lines if line.startswith("musique_train "))
+    assert row.split()[-2:] == ["5.5", "no"]
+
+
+def test_reproduce_writes_rows_and_exits_by_the_verdict(tmp_path, monkeypatch):
+    file = tmp_path / "new" / "out.json"
+    said = run("reproduce", "professors", "--rows", "bm25", "--json", file).stdout
+    written = json.loads(file.read_text(encoding="utf-8"))
+    stored = load_expected("professors")["rows"]["bm25"]["metrics"]
+    assert written["target"] == "professors" and [row["method"] for row in written["rows"]] == ["bm25"]
+    assert {name: value for name, value in written["rows"][0].items() if name != "method"} == {name: numbers["ours"] for name, numbers in stored.items()}
+    assert {cell["state"] for cell in written["comparison"]} == {"OK"}
+    assert said.splitlines()[0].split() == ["row", "metric", "measured", "stored", "reference", "paper", "state", "why"]
+    assert said.splitlines()[-1] == f"professors: {len(stored)} OK, 0 OKISH, 0 FAIL, 0 PAPER-ONLY"
+
+    wrong = {"rows": {"bm25": {"metrics": {"R@2": {"ours": 99.0, "paper": 98.0}, "MRR": {"paper": 50.0}}}}}
+    monkeypatch.setattr(sys.modules["minirag.evaluate.reproduce"], "load_expected", lambda target: wrong)
+    failed = run("reproduce", "professors", "--rows", "bm25", "--json", file, code=1).stdout
+    assert "1 FAIL, 1 PAPER-ONLY" in failed and "beyond exact tolerance" in failed
+    states = {cell["metric"]: cell["state"] for cell in json.loads(file.read_text(encoding="utf-8"))["comparison"]}
+    assert states["R@2"] == "FAIL" and states["MRR"] == "PAPER-ONLY" and states["R@5"] == "OKISH"
+    assert not list(file.parent.glob(".*"))
+    assert "a file is expected" in refused("reproduce", "professors", "--json", tmp_path)
+
+
+def test_reproduce_can_say_what_it_would_do(monkeypatch):
+    monkeypatch.setattr(sys.modules["minirag.evaluate"], "reproduce", lambda *_, **__: pytest.fail("it ran"))
+    plan = run("reproduce", "musique", "--rows", "bm25,hipporag-code", "--dry-run").stdout
+    assert "nothing was run" in plan and "hipporag-code" in plan and "hipporag-ensemble" not in plan
+    commands = run("reproduce", "professors", "--display-commands").stdout.splitlines()
+    assert "minirag reproduce professors --rows hipporag-no-specificity" in commands
+    listed = run("reproduce", "--list").stdout
+    assert "rung 0: the shipped corpus" in listed and "hipporag-ensemble" in listed
+
+
+def test_reproduce_prints_markdown():
+    lines = run("reproduce", "professors", "--rows", "bm25", "--markdown").stdout.splitlines()
+    stored = load_expected("professors")["rows"]["bm25"]["metrics"]
+    assert lines[0] == "| row | triples | R@2 | R@5 | R@10 | R@20 | coverage@5 | reference R@2 / R@5 |"
+    assert lines[2] == "| bm25 | none | " + " | ".join(f"{numbers['ours']:.1f}" for numbers in stored.values()) + " |  |"
+
+
+@pytest.mark.needs("musique_train")
+def test_the_real_data_is_verified_and_reproduced(tmp_path):
+    assert "complete and verified" in run("fetch", "musique_train").stdout
+    run("reproduce", "musique_train", "--rows", "bm25", "--json", tmp_path / "out.json")
+    row = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["rows"][0]
+    assert row["method"] == "bm25" and row["R@2"] == pytest.approx(34.3, abs=0.2) and row["R@5"] == pytest.approx(45.2, abs=0.2)
+
+
+def test_lab_opens_the_first_notebook(tmp_path, monkeypatch):
+    with pytest.raises(MiniragError, match="00_start_here.ipynb is missing"):
+        workshop.lab_command(tmp_path)
+    (tmp_path / "00_start_here.ipynb").write_text("{}")
+    command = workshop.lab_command(tmp_path, browser=False, port=9999)
+    assert command[1:] == ["-m", "jupyterlab", f"{tmp_path.name}/00_start_here.ipynb", "--no-browser", "--port=9999"]
+    assert "--no-browser" not in workshop.lab_command(tmp_path)
+    monkeypatch.setattr(workshop, "__file__", str(tmp_path / "site-packages" / "minirag" / "cli" / "workshop.py"))
+    assert "Clone the repository" in refused("lab")
+
+
+def test_refresh_leaves_what_it_cannot_run(tmp_path, monkeypatch):
+    import nbformat
+
+    monkeypatch.setenv("MINIRAG_DATA", str(tmp_path / "nothing"))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 + 1", id="sum")])
+    nbformat.write(notebook, tmp_path / "zero.ipynb")
+    notebook.metadata["minirag"] = {"rung": 1, "needs": ["musique_train"]}
+    nbformat.write(notebook, tmp_path / "one.ipynb")
+    said = run("refresh", tmp_path / "zero.ipynb", tmp_path / "one.ipynb").stdout.splitlines()
+    assert said == ["zero.ipynb: changed", "one.ipynb: left as it is, its data is not here (minirag fetch musique_train)"]
+
+
+@pytest.mark.parametrize("passed, code", [(True, 0), (False, 1)])
+def test_check_exits_by_the_grade(passed, code, monkeypatch):
+    from minirag import exercises
+
+    asked = []
+    monkeypatch.setattr(exercises, "main_check", lambda *given: asked.append(given) or ("3 of 5 points", passed))
+    assert "3 of 5 points" in run("check", "03", "--hints", "2", code=code).stdout
+    assert asked == [("03", None, 2)]
+
+
+def test_text_cannot_steer_the_terminal(tmp_path):
+    (tmp_path / "evil.txt").write_text("Mallory \x1b]0;owned\x07 wrote to [bold]Eve[/bold] in 1999.", encoding="utf-8")
+    said = run("ask", tmp_path / "evil.txt", "To whom did Mallory write?", "--method", "bm25").stdout
+    assert "\x07" not in said and "[bold]Eve[/bold]" in said
+
+
+def test_colours_obey_the_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    show.table(["state"], [["FAIL"]])
+    assert "\x1b[1;31m" in capsys.readouterr().out
+    monkeypatch.setenv("NO_COLOR", "1")
+    show.table(["state"], [["FAIL"]])
+    assert "31m" not in capsys.readouterr().out
+
+
+def test_a_figure_of_the_walk_is_saved(folder, tmp_path):
+    assert "Figure: " in run("ask", folder, QUESTION, "--encoder", "lsa", "--figure", tmp_path / "walk.svg").stdout
+    drawn = (tmp_path / "walk.svg").read_text(encoding="utf-8")
+    assert "tilda brant" in drawn and drawn.startswith("<svg")
+    assert "nothing to draw" in refused("ask", folder, QUESTION, "--method", "bm25", "--figure", tmp_path / "none.svg")

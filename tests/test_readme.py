@@ -1,0 +1,89 @@
+"""What the README claims is what the code generates."""
+
+import re
+import shlex
+from pathlib import Path
+
+import yaml
+from typer.main import get_command
+
+from minirag.cli import app
+from minirag.cli.reproduce import markdown_table
+from minirag.cli.show import markdown
+from minirag.cli.tables import HEADERS, method_rows
+from minirag.evaluate import compare, load_expected
+from minirag.methods import METHODS
+from minirag.shipped import load_corpus
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+# The rows of ours that a row of the paper's Table IV may stand beside, with the encoder that the paper's row uses.
+PAPER_ROWS = {"bm25": {"bm25": ""}, "dense": {"contriever": "Contriever"}, "hipporag": {"hipporag-contriever": "Contriever", "hipporag-colbertv2": "ColBERTv2"}}
+
+
+def test_the_two_commands_stand_there_as_they_are_tested():
+    assert '\npip install -e ".[offline]" -c constraints.txt && minirag lab\n' in README
+    assert '\npip install -e ".[offline,test]" -c constraints.txt && pytest\n' in README
+
+
+def test_the_picture_shows_what_its_caption_says():
+    question = "Which professor at the University of Veldmark studies Lanthorn's Disease?"
+    assert f'minirag ask professors "{question}" --extraction annotations --figure data/figures/hipporag_walk.png\n' in README
+    method = METHODS["hipporag"].build(load_corpus("professors"), extraction="annotations")
+    linked, walk = method.retrieve(question).trace[1:3]
+    named = [method.graph.nodes[i].name for _, i, _ in linked.data["nodes"]]
+    (third, most), (_, next_most) = [item for item in walk.items if item[0] not in named][:2]
+    assert len(named) == 2 and third == "ilse marrow" and most > next_most + 1e-3
+
+
+def test_the_methods_table_is_the_generated_one():
+    assert markdown(HEADERS, method_rows()) in README
+
+
+def test_the_reproduction_table_is_the_stored_one():
+    expected, paper = load_expected("musique_train"), load_expected("musique")["rows"]
+    rows = [{"method": name, **{m: n["ours"] for m, n in row["metrics"].items()}} for name, row in expected["rows"].items()]
+    head, rule, *lines = markdown_table(rows, compare(rows, expected)).splitlines()
+    wanted = [f"{head} paper, full MuSiQue R@2 / R@5 |", f"{rule} --- |"]
+    for row, line in zip(rows, lines, strict=True):
+        beside = []
+        for name, encoder in PAPER_ROWS.get(row["method"], {}).items():
+            numbers = " / ".join(f"{paper[name]['metrics'][metric]['paper']:.1f}" for metric in ("R@2", "R@5"))
+            beside.append(numbers + (f" ({encoder})" if encoder else ""))
+        wanted.append(f"{line} {', '.join(beside)} |")
+    assert "\n".join(wanted) + "\n" in README
+
+
+def test_the_map_of_notebooks_is_the_folder():
+    linked = re.findall(r"\]\((notebooks/[^)]+\.ipynb)\)", README)
+    there = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert linked == there
+
+
+def test_every_file_that_is_linked_exists():
+    linked = [target for target in re.findall(r"\]\(([^)]+)\)", README) if not target.startswith("http")]
+    assert len(linked) >= 3 and not [target for target in linked if not target.startswith("notebooks/") and not (ROOT / target).is_file()]
+
+
+def test_every_command_parses():
+    """Each `minirag ...` in the README names a command and options that exist."""
+    group = get_command(app)
+    written = re.findall(r"(?:^|&& |`)(minirag [a-z][^`\n]*)", README, flags=re.M)
+    assert len(written) >= 12
+    for line in written:
+        name, *arguments = shlex.split(line)[1:]
+        known = {option for parameter in group.commands[name].params for option in (*parameter.opts, *parameter.secondary_opts)}
+        assert {word.split("=")[0] for word in arguments if word.startswith("-")} <= known, line
+        methods = [value for option, value in zip(arguments, arguments[1:]) if option == "--method"]
+        assert set(methods) <= set(METHODS)
+
+
+def test_the_reproduction_log_counts_every_stored_cell():
+    cells = sum(len(row["metrics"]) for row in load_expected("musique_train")["rows"].values())
+    logged = re.findall(r"\| `minirag reproduce musique_train` \| (\d+) OK, (\d+) OKISH, (\d+) FAIL \|", README)
+    assert logged and all(sum(map(int, counts)) == cells for counts in logged)
+
+
+def test_the_citation_file_names_the_same_repository():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["repository-code"] == "https://github.com/OWNER/minirag" and "github.com/OWNER/minirag" in README
