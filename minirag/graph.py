@@ -38,11 +38,26 @@ class Edge:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A covariate: what the text claims of `subject` and perhaps `object`, both positions in `Graph.nodes`."""
+
+    subject: int
+    object: int | None = None
+    type: str = ""
+    status: str = ""
+    start: str = ""
+    end: str = ""
+    description: str = ""
+    text: str = ""
+    chunk: int = 0
+
+
+@dataclass(frozen=True)
 class Graph:
     """Nodes, edges and the chunks they came from.
 
     `type` is one of the survey's five: knowledge, textual knowledge, rich knowledge, passage, tree.
-    `source` says who extracted it (a rule, a person, a named model).
+    `source` says who extracted it (a rule, a person, a named model). `claims` stay empty unless GraphRAG's covariates were asked for.
 
     Source: Survey, Sec. 4
     """
@@ -52,6 +67,7 @@ class Graph:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     chunks: tuple[Chunk, ...]
+    claims: tuple[Claim, ...] = ()
 
     def __repr__(self):
         synonyms = sum(edge.kind == "synonymy" for edge in self.edges)
@@ -82,7 +98,10 @@ class Graph:
         write_atomic(folder / "nodes.jsonl", dump_jsonl(map(asdict, self.nodes)))
         write_atomic(folder / "edges.jsonl", dump_jsonl(map(asdict, self.edges)))
         write_atomic(folder / "chunks.jsonl", dump_jsonl(map(asdict, self.chunks)))
-        header = {"type": self.type, "source": self.source, "nodes": len(self.nodes), "edges": len(self.edges), "chunks": len(self.chunks)}
+        if self.claims:
+            write_atomic(folder / "claims.jsonl", dump_jsonl(map(asdict, self.claims)))
+        counts = {"nodes": len(self.nodes), "edges": len(self.edges), "chunks": len(self.chunks), "claims": len(self.claims)}
+        header = {"type": self.type, "source": self.source, **counts}
         write_atomic(folder / "graph.json", json.dumps(header, ensure_ascii=False, indent=1) + "\n")
         return folder
 
@@ -96,8 +115,9 @@ class Graph:
 
         nodes, edges = ([{**row, "chunks": tuple(row["chunks"])} for row in read_jsonl(folder / name)] for name in ("nodes.jsonl", "edges.jsonl"))
         chunks = tuple(Chunk(**row) for row in read_jsonl(folder / "chunks.jsonl"))
-        graph = cls(header["type"], header["source"], tuple(Node(**row) for row in nodes), tuple(Edge(**row) for row in edges), chunks)
-        found = {"nodes": len(graph.nodes), "edges": len(graph.edges), "chunks": len(graph.chunks)}
-        if any(header[name] != count for name, count in found.items()):
+        claims = tuple(Claim(**row) for row in read_jsonl(folder / "claims.jsonl")) if header.get("claims") else ()
+        graph = cls(header["type"], header["source"], tuple(Node(**row) for row in nodes), tuple(Edge(**row) for row in edges), chunks, claims)
+        found = {"nodes": len(graph.nodes), "edges": len(graph.edges), "chunks": len(graph.chunks), "claims": len(graph.claims)}
+        if any(header.get(name, 0) != count for name, count in found.items()):
             raise MiniragError(f"{folder} is incomplete: graph.json announces {header}, the files hold {found}. Build the graph again.")
         return graph

@@ -1,10 +1,16 @@
 """One file per task: the prompt, the parser of its answer, and the offline rule that answers it without a model."""
 
 from ..utils import MiniragError
-from . import answer, passage_entities, question_entities, thought, triples
+from . import (
+    answer, chain_of_thought, direct, hypothetical_document, passage_entities, propositions, question_entities, thought, triples,
+)  # fmt: skip
+from . import claims, cluster_summary, elements, glean_check, gleaning, rich_elements, summarise
 from .task import STAGES, Task
 
-TASKS = {module.TASK.name: module.TASK for module in (passage_entities, triples, question_entities, thought, answer)}
+MODULES = (passage_entities, triples, question_entities, thought, answer)
+MODULES += (propositions, hypothetical_document, direct, chain_of_thought)
+MODULES += (elements, rich_elements, glean_check, gleaning, claims, summarise, cluster_summary)
+TASKS = {module.TASK.name: module.TASK for module in MODULES}
 
 
 def find_task(task):
