@@ -72,7 +72,7 @@ class Retrieval:
         steps = "".join(f"<li>{escape(str(step))}</li>" for step in self.trace)
         return (
             f"<p><b>{escape(self.method)}</b>: {escape(self.question)}</p>"
-            f"<table><tr><th>rank</th><th>score</th><th>passage</th></tr>{rows}</table>"
+            f"<table><tr><th>rank</th><th>score</th><th style='text-align:left'>passage</th></tr>{rows}</table>"
             f"<details><summary>trace</summary><ol>{steps}</ol></details>"
         )
 

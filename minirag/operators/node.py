@@ -57,10 +57,11 @@ def ppr(transition, resets, labels, damping=0.5, tol=1e-10):
     started = resets.sum(axis=0) > 0
     if started.any():
         scores[:, started] = personalized_pagerank(transition, resets[:, started], damping=damping, tol=tol)
-    summary = f"walk restarts at {{}} nodes, follows an edge with probability {damping:g}"
+    summary = f"walk restarts at {{}} node{{}}, follows an edge with probability {damping:g}"
+    starts = np.count_nonzero(resets, axis=0).tolist()
     return [
-        Step("ppr", summary.format(np.count_nonzero(reset)), top_items(labels, score), {"scores": score, "reset": reset})
-        for score, reset in zip(scores.T, resets.T)
+        Step("ppr", summary.format(n, "s" * (n != 1)), top_items(labels, score), {"scores": score, "reset": reset})
+        for n, score, reset in zip(starts, scores.T, resets.T)
     ]
 
 
