@@ -354,9 +354,12 @@ def test_lab_opens_the_first_notebook(tmp_path, monkeypatch):
     with pytest.raises(MiniragError, match="00_start_here.ipynb is missing"):
         workshop.lab_command(tmp_path)
     (tmp_path / "00_start_here.ipynb").write_text("{}")
+    monkeypatch.setattr(workshop.os, "geteuid", lambda: 1000, raising=False)
     command = workshop.lab_command(tmp_path, browser=False, port=9999)
-    assert command[1:] == ["-m", "jupyterlab", f"{tmp_path.name}/00_start_here.ipynb", "--no-browser", "--port=9999"]
-    assert "--no-browser" not in workshop.lab_command(tmp_path)
+    assert command[1:] == ["-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{tmp_path.name}/00_start_here.ipynb", "--no-browser", "--port=9999"]
+    assert workshop.lab_command(tmp_path) == command[:-2]
+    monkeypatch.setattr(workshop.os, "geteuid", lambda: 0, raising=False)
+    assert workshop.lab_command(tmp_path)[-1] == "--allow-root"
     monkeypatch.setattr(workshop, "__file__", str(tmp_path / "site-packages" / "minirag" / "cli" / "workshop.py"))
     assert "Clone the repository" in refused("lab")
 

@@ -1,6 +1,7 @@
 """`minirag lab`, `refresh` and `check`: the notebooks and the exercises."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,8 +30,10 @@ def lab_command(folder, browser=True, port=None):
         raise MiniragError(f"{START} is missing from {folder}. Restore it from version control.")
     if importlib.util.find_spec("jupyterlab") is None:
         raise MiniragError('JupyterLab is not installed. Install the kit as its README says: pip install -e ".[offline]" -c constraints.txt')
-    command = [sys.executable, "-m", "jupyterlab", f"{folder.name}/{START}"]
-    return command + ["--no-browser"] * (not browser) + ([f"--port={port}"] if port else [])
+    command = [sys.executable, "-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{folder.name}/{START}"]
+    # JupyterLab refuses to start for root unless told; in a container root is who there is.
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return command + ["--no-browser"] * (not browser) + ["--allow-root"] * root + ([f"--port={port}"] if port else [])
 
 
 @app.command()
@@ -43,7 +46,7 @@ def lab(
     with subprocess.Popen(lab_command(folder, browser, port), cwd=folder.parent) as server:
         while True:
             try:
-                raise typer.Exit(server.wait())
+                raise typer.Exit(max(0, server.wait()))  # below 0: stopped by a signal, which is how one leaves
             except KeyboardInterrupt:  # JupyterLab got it too, and asks whether to stop
                 continue
 
