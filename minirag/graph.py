@@ -59,7 +59,7 @@ class Graph:
     `type` is one of the survey's five: knowledge, textual knowledge, rich knowledge, passage, tree.
     `source` says who extracted it (a rule, a person, a named model). `claims` stay empty unless GraphRAG's covariates were asked for.
 
-    Source: Survey, Sec. 4
+    Source: Survey, Sec. 4 (graphs); Survey, Table 2 (tab-2)
     """
 
     type: str

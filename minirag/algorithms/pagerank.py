@@ -26,7 +26,7 @@ def personalized_pagerank_by_hand(graph, reset, damping=0.5, steps=100):
     reset: dict node -> mass >= 0, not all zero. steps: walks this many steps; what is still wrong shrinks by `damping` at each.
     Returns a dict node -> probability, summing to 1.
 
-    Source: Wang, Sec. IV-B (personalised PageRank)
+    Source: Wang, Sec. IV-B (hippo-ppr)
     """
     total = sum(reset.values())
     home = {node: reset.get(node, 0) / total for node in graph}
@@ -88,7 +88,7 @@ def personalized_pagerank(adjacency, reset, damping=0.5, tol=1e-10, max_iter=100
     max_iter: a warning is given if this many steps do not reach `tol`.
     Returns an array shaped like `reset`; columns sum to 1. Raises ValueError for shapes or numbers that are none of the above.
 
-    Source: Wang, Sec. IV-B (personalised PageRank)
+    Source: Wang, Sec. IV-B (hippo-ppr)
     """
     walk = adjacency if isinstance(adjacency, Transitions) else transition_matrix(adjacency)
     reset = _checked_reset(reset, walk.matrix.shape[0])

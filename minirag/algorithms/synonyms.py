@@ -25,7 +25,7 @@ def synonymy_pairs(vectors, threshold=0.8, max_neighbours=100, block=2048, stric
     block: rows compared at once; memory grows with block * n, never with n * n.
     Returns arrays (i, j, score), sorted by i, then best first.
 
-    Source: Wang, Sec. IV-B (synonymy edges)
+    Source: Wang, Sec. IV-B (hippo-synonymy)
     """
     vectors = np.ascontiguousarray(vectors)
     found = [_pairs_of_block(vectors, start, block, threshold, max_neighbours, strict) for start in range(0, len(vectors), block)]

@@ -19,7 +19,7 @@ def knowledge_graph(chunks, extraction, script="unicode"):
     An edge remembers the chunk of each of its occurrences, and its weight is their number. An entity that stands in no
     triple is no node. Raises `MiniragError` when no triple is left, since nothing could be retrieved from an empty graph.
 
-    Source: Wang, Sec. IV-B (hippo-ner-openie); Survey, Sec. 4 (knowledge graph)
+    Source: Wang, Sec. IV-B (hippo-ner-openie); Survey, Sec. 4 (graphs)
     """
     normalise = partial(normalise_phrase, script=script)
     occurrences = defaultdict(list)

@@ -31,7 +31,7 @@ class VectorIndex:
 def node_index(graph, encoder):
     """Encode the name of every node; a node with a description is encoded by it.
 
-    Source: Survey, Sec. 5 (node index)
+    Source: Survey, Sec. 5 (indices)
     """
     labels = tuple(node.name for node in graph.nodes)
     return VectorIndex(labels, encoder.encode([node.description or node.name for node in graph.nodes]), encoder)
