@@ -7,6 +7,7 @@ import numpy as np
 from .algorithms.vectors import normalize
 from .embedding_cache import EmbeddingCache, key_of
 from .model_files import fingerprint_of, minilm_folder, model_folder, quiet
+from .presets import PRESETS, TOKEN_PRESETS, load_preset
 from .utils import MiniragError, progress
 
 TEXTS_AT_ONCE = 2048  # encoded between two writes to the cache: what an interrupted run loses
@@ -14,7 +15,8 @@ BATCH = 32
 
 
 def load_encoder(spec="minilm"):
-    """The encoder that `spec` names: "minilm", "lsa" or "hf:MODEL_OR_PATH" (any sentence-transformers model). An encoder object passes through.
+    """The encoder that `spec` names: "minilm", "lsa", a name in `minirag.presets` such as "contriever", or "hf:MODEL_OR_PATH" (any
+    sentence-transformers model). An encoder object passes through.
 
     An encoder has `name`, `dimensions`, `fit(texts)` (which returns the encoder, and does nothing for a trained model) and
     `encode(texts, kind="passage")`, which returns float32 (n, d) with rows of length 1; kind is "passage" or "query".
@@ -30,7 +32,12 @@ def load_encoder(spec="minilm"):
         return LsaEncoder()
     if spec.startswith("hf:") and spec != "hf:":
         return TransformerEncoder(spec, functools.partial(model_folder, spec[3:]))
-    raise MiniragError(f"Unknown encoder {spec!r}. Known: 'minilm', 'lsa', 'hf:MODEL_OR_PATH', or an object with encode(texts, kind=...).")
+    if spec in PRESETS:
+        return PresetEncoder(spec, PRESETS[spec])
+    if spec in TOKEN_PRESETS:
+        raise MiniragError(f"The encoder {spec!r} gives one vector a token, not one a text: use it with the method 'colbert'.")
+    known = f"'minilm', 'lsa', 'hf:MODEL_OR_PATH', {', '.join(map(repr, PRESETS))}"
+    raise MiniragError(f"Unknown encoder {spec!r}. Known: {known}, or an object with encode(texts, kind=...).")
 
 
 class TransformerEncoder:
@@ -53,6 +60,15 @@ class TransformerEncoder:
         """SHA-256 over the files that decide a vector: weights, tokenizer, pooling. Two copies of a model share their cached vectors."""
         return fingerprint_of(self.folder)
 
+    @property
+    def model(self):
+        """The sentence-transformers model itself."""
+        return _load_model(self.folder)
+
+    def prefix(self, kind):
+        """What the model wants to see in front of a question or a passage."""
+        return ""
+
     @functools.cached_property
     def dimensions(self):
         return self.encode(["dimensions"]).shape[1]
@@ -66,6 +82,7 @@ class TransformerEncoder:
         texts = _checked(texts, kind)
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
+        texts = [self.prefix(kind) + text for text in texts]
         keys = [key_of(self.fingerprint, kind, text) for text in texts]
         vectors = self._cache.get(list(dict.fromkeys(keys)))
         missing = {key: text for key, text in zip(keys, texts) if key not in vectors}
@@ -76,7 +93,7 @@ class TransformerEncoder:
     def _encode_missing(self, missing):
         """{key: text} -> {key: vector}, written to the cache as it goes. Texts of like length share a batch, which wastes the least padding."""
         waiting = sorted(missing.items(), key=lambda item: (-len(item[1]), item[1]))
-        model, vectors = _load_model(self.folder), {}
+        model, vectors = self.model, {}
         with progress(total=len(waiting), description=f"encoding with {self.name}", unit="text") as bar:
             for start in range(0, len(waiting), TEXTS_AT_ONCE):
                 part = waiting[start : start + TEXTS_AT_ONCE]
@@ -89,6 +106,25 @@ class TransformerEncoder:
                 self._cache.put(fresh)
                 vectors.update(fresh)
         return vectors
+
+
+class PresetEncoder(TransformerEncoder):
+    """A model of the papers, with the pooling and the prefixes that it was trained with (see `minirag.presets`)."""
+
+    def __init__(self, name, preset, find_folder=None, cache=None):
+        super().__init__(name, find_folder or functools.partial(model_folder, preset.model), cache)
+        self.preset = preset
+
+    @functools.cached_property
+    def fingerprint(self):
+        return f"{fingerprint_of(self.folder)} {self.preset.pooling}"
+
+    @functools.cached_property
+    def model(self):
+        return load_preset(self.folder, self.preset)
+
+    def prefix(self, kind):
+        return self.preset.prefix(kind)
 
 
 def _vectors(model, texts):

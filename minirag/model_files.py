@@ -88,7 +88,7 @@ def _downloaded_folder(name):
 
     others = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.ot", "*.msgpack", "*.mlmodel"]
     with quiet():
-        folder = Path(snapshot_download(name, ignore_patterns=[*others, "*.bin"]))
+        folder = Path(snapshot_download(name, ignore_patterns=[*others, "pytorch_model*.bin"]))  # a layer of its own, as in 2_Dense, may have no other file
         if not _is_model(folder):
             folder = Path(snapshot_download(name, ignore_patterns=others))
     return _checked_folder(folder, "What the hub gave is not a whole model")  # offline, it gives whatever part is cached
@@ -122,9 +122,11 @@ def quiet():
 
 @functools.lru_cache(maxsize=8)
 def fingerprint_of(folder):
-    """SHA-256 of a model folder's weights and settings (every .safetensors, .bin, .json and .txt file by relative name and content)."""
+    """SHA-256 of a model folder's weights and settings (every .safetensors, .bin, .json and .txt file, those of further layers too,
+    by relative name and content)."""
     digest = hashlib.sha256()
-    for path in sorted(path for pattern in (*WEIGHTS, "*.json", "*.txt", "*/config.json") for path in folder.glob(pattern)):
+    parts = (*WEIGHTS, "*.json", "*.txt", "*/config.json", "*/model.safetensors", "*/pytorch_model.bin")
+    for path in sorted(path for pattern in parts for path in folder.glob(pattern)):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{_sha256(path)}\0".encode())
     return digest.hexdigest()
 

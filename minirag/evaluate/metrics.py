@@ -1,8 +1,8 @@
 """Scores of a retrieval or an answer, as the papers compute them."""
 
-import re
-import string
 from collections import Counter
+
+from ..algorithms.voting import normalise_answer
 
 
 def recall_at_k(retrieved, gold, k):
@@ -11,12 +11,6 @@ def recall_at_k(retrieved, gold, k):
     Source: Wang, Table IV (tab-4)
     """
     return round(len(set(gold) & set(retrieved[:k])) / len(set(gold)), 4)
-
-
-def normalise_answer(text):
-    """Lower case, no punctuation, no articles, single spaces (the SQuAD rule)."""
-    text = "".join(c for c in text.lower() if c not in string.punctuation)
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
 
 
 def exact_match(answer, accepted):

@@ -50,11 +50,21 @@ class HuggingFace(LLM):
                     input_ids=encoded["input_ids"].to(model.device),
                     attention_mask=encoded["attention_mask"].to(model.device),
                     max_new_tokens=room,
-                    do_sample=False,
+                    **self._choice(task),
                     pad_token_id=tokenizer.pad_token_id if tokenizer.pad_token_id is not None else end,
                 )
         written = output[0, read:]
         return Completion(tokenizer.decode(written, skip_special_tokens=True), read, len(written))
+
+    @staticmethod
+    def _choice(task):
+        """Greedy, so that the same prompt gives the same answer; a sample is drawn with its own number as the seed."""
+        import torch
+
+        if task.sample is None:
+            return {"do_sample": False}
+        torch.manual_seed(task.sample)
+        return {"do_sample": True, "temperature": task.temperature, "top_k": 0, "top_p": 1.0}
 
     def _room(self, read, task):
         window = getattr(self._model.config, "max_position_embeddings", None)

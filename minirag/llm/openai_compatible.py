@@ -86,6 +86,9 @@ class OpenAICompatible(LLM):
         import openai
 
         arguments = {self.limit: task.max_tokens} | self.options
+        if task.sample is not None:  # a seed of its own, or a server that honours seeds would say the same thing every time
+            own = {"temperature": task.temperature, "seed": task.sample}
+            arguments |= {name: value for name, value in own.items() if self.options[name] is not None}
         arguments = {name: value for name, value in arguments.items() if value is not None}
         try:
             reply = self._open().chat.completions.create(model=self.model, messages=messages, **arguments)

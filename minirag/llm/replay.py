@@ -12,8 +12,9 @@ from .base import LLM, Completion
 
 
 def prompt_key(task, messages):
-    """What an answer is stored under: a hash of the task's name and of every turn that is sent."""
-    return hashlib.sha256(json.dumps([task.name, messages]).encode()).hexdigest()[:32]
+    """What an answer is stored under: a hash of the task's name and of every turn that is sent; of a sample also of its number and temperature."""
+    sample = [] if task.sample is None else [task.sample, task.temperature]
+    return hashlib.sha256(json.dumps([task.name, messages, *sample]).encode()).hexdigest()[:32]
 
 
 def read_answers(path):

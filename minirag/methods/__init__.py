@@ -2,10 +2,17 @@
 
 from .base import Method
 from .bm25 import BM25Retriever
+from .colbert import ColBERT
 from .dense import DenseRetriever
 from .hipporag import HippoRAG
+from .hyde import HyDE
 from .ircot import IRCoTHippoRAG
+from .proposition import PropositionRetriever
+from .vanilla import VanillaRAG
+from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 
-METHODS = {method.name: method for method in (BM25Retriever, DenseRetriever, HippoRAG, IRCoTHippoRAG)}
+_BASELINES = (ZeroShot, ChainOfThought, SelfConsistency, VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE)
+METHODS = {method.name: method for method in (*_BASELINES, HippoRAG, IRCoTHippoRAG)}
+METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = ["METHODS", "BM25Retriever", "DenseRetriever", "HippoRAG", "IRCoTHippoRAG", "Method"]

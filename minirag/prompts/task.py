@@ -1,6 +1,6 @@
 """A task: everything there is to know about one kind of question to a language model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from string import Template
 from typing import Any, Callable
 
@@ -17,6 +17,7 @@ class Task:
     parse(text) -> (value, dropped): never raises; `dropped` counts the items it could not use (1 for a reply without any).
     rule(fields) -> text in the task's own output format, or None where only a language model can answer.
     example: (fields, reply), shown to the model as an earlier turn (one-shot).
+    sample, temperature: see `sampled`.
     """
 
     name: str
@@ -29,12 +30,18 @@ class Task:
     max_tokens: int = 1024
     show: Callable[[dict], dict] = dict
     example: tuple[dict, str] | None = None
+    sample: int | None = None
+    temperature: float | None = None
 
     def __post_init__(self):
         if self.stage not in STAGES:
             raise MiniragError(f"task {self.name!r}: stage {self.stage!r} is none of {', '.join(STAGES)}.")
         if self.needs_model != (self.rule is None):
             raise MiniragError(f"task {self.name!r}: give it a rule, or set needs_model=True; one of the two.")
+
+    def sampled(self, number, temperature):
+        """The same task, asked for its reply number `number` at a temperature above 0: the same prompt, kept apart in a recording."""
+        return replace(self, sample=number, temperature=temperature)
 
     def prompt(self, fields):
         """The user's turn for these fields."""
