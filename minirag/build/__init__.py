@@ -1,7 +1,32 @@
 """Stage 1 of the unified framework: from a corpus to a graph."""
 
+from .attributes import attribute_matrix, attributes, five_graphs
+from .elements import Elements, extract_elements
 from .extraction import choose_extraction, extract
 from .knowledge_graph import knowledge_graph, with_synonymy
+from .passage_graph import passage_graph, shared_entities
 from .phrases import normalise_phrase
+from .summaries import summarise_element, summarise_elements
+from .textual_graph import rich_knowledge_graph, textual_knowledge_graph
+from .tree import node_text, tree
 
-__all__ = ["choose_extraction", "extract", "knowledge_graph", "normalise_phrase", "with_synonymy"]
+__all__ = [
+    "Elements",
+    "attribute_matrix",
+    "attributes",
+    "choose_extraction",
+    "extract",
+    "extract_elements",
+    "five_graphs",
+    "knowledge_graph",
+    "node_text",
+    "normalise_phrase",
+    "passage_graph",
+    "rich_knowledge_graph",
+    "shared_entities",
+    "summarise_element",
+    "summarise_elements",
+    "textual_knowledge_graph",
+    "tree",
+    "with_synonymy",
+]

@@ -53,12 +53,14 @@ def show(fields, form=FORM, examples=EXAMPLES):
 def find_elements(fields):
     """(entities, {(first, second): [(sentence, wording between them), ...]}) of a chunk, by rule."""
     title, text, asked = fields.get("title", "").strip(), fields["text"], fields.get("entity_types") or ENTITY_TYPES
+    title = re.sub(r"^The (?=[^\W\d_a-z])", "", title)
     whole, described, kinds, pairs = f"{title}\n{text}", {}, {}, {}
     for number, sentence in enumerate(sentences_of(text)):
         named = [(sentence[a:b], guess_type(sentence[a:b], sentence[:a]), a, b) for a, b in names_in(sentence, whole)]
-        if number == 0 and title and title.lower() not in text.lower():
-            named.insert(0, (title, guess_type(title), 0, 0))
         named = [row for row in named if row[1] in asked or row[1] == "other"]
+        lonely = len(named) == 1 and named[0][0] != title
+        if title and (lonely or number == 0 and title.lower() not in text.lower()):
+            named.insert(0, (title, guess_type(title), 0, 0))
         for name, kind, _, _ in named:
             described.setdefault(name, []).append(" ".join(sentence.split()))
             kinds.setdefault(name, kind)
@@ -73,8 +75,8 @@ def rule(fields):
     """Every span that is written like a name, and neighbouring spans of a sentence as related; nothing is understood.
 
     The type is guessed from visible cues (`guess_type`), a span whose cue says a type that was not asked for is left out. The description
-    is the sentences in which the name stands; a strength is the number of sentences in which the two are neighbours. The title counts as
-    the first name of the first sentence.
+    is the sentences in which the name stands; a strength is the number of sentences in which the two are neighbours. The title joins a
+    sentence that has one name only, and the first sentence if the text never says it.
     """
     entities, pairs = find_elements(fields)
     relationships = [RelationshipRecord(a, b, " ".join(dict.fromkeys(s for s, _ in said)), float(len(said))) for (a, b), said in pairs.items()]
