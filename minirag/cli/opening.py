@@ -80,10 +80,10 @@ def plan_index(name, corpus, spec, llm, encoder, extraction=None, **address):
     """
     from ..llm import load_llm
     from ..methods import METHODS
-    from ..methods.store import index_key
+    from ..methods.store import index_folder
 
     options = options_for(name, corpus, extraction)
     with suppress(MiniragError, OSError, ValueError, TypeError, KeyError):  # no key, no index, or a broken one: the real run builds
-        folder = cache_folder() / "indices" / index_key(name, corpus, load_llm(spec, **address).name, encoder, options)
+        folder = index_folder(name, corpus, load_llm(spec, **address).name, encoder, options)
         return METHODS[name].load(folder, llm=llm, encoder="lsa"), "reused from an earlier run"
     return METHODS[name].build(corpus, llm=llm, encoder="lsa", **options), "to be built"

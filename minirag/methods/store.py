@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import warnings
 
+from ..corpus import Extraction
 from ..llm import load_llm
 from ..utils import MiniragError, cache_folder
 from . import METHODS
@@ -20,20 +22,29 @@ def open_method(name, corpus, llm="offline", encoder="minilm", **options):
     method, llm = METHODS[name], load_llm(llm)
     if not hasattr(method, "save"):
         return method.build(corpus, llm=llm, encoder=encoder, **options), False
-    folder = cache_folder() / "indices" / index_key(name, corpus, llm.name, str(encoder), options)
+    folder = index_folder(name, corpus, llm.name, str(encoder), options)
     if folder.is_dir():
         try:
             return method.load(folder, llm=llm, encoder=encoder), True
-        except (MiniragError, OSError, ValueError, TypeError):
+        except (MiniragError, OSError, ValueError, TypeError, LookupError):
             pass
     built = method.build(corpus, llm=llm, encoder=encoder, **options)
-    built.save(folder)
+    try:
+        built.save(folder)
+    except OSError as error:
+        warnings.warn(f"The index could not be kept in {folder} ({error.strerror}); it is used now and built again next time.", stacklevel=2)
     return built, False
 
 
-def index_key(name, corpus, llm_name, encoder_name, options):
-    """A hash of everything that decides what is built."""
+def index_folder(name, corpus, llm_name, encoder_name, options):
+    """The cache folder of an index, named by a hash of everything that decides what is built (who runs the calls does not)."""
     texts = [[chunk.id, chunk.title, chunk.text] for chunk in corpus.chunks]
-    parts = [name, llm_name, encoder_name, sorted((k, repr(v)) for k, v in options.items()), texts]
-    return f"{name}-{hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+    decides = sorted((key, _content(value)) for key, value in options.items() if key != "executor")
+    parts = json.dumps([name, llm_name, encoder_name, decides, texts], ensure_ascii=False)
+    return cache_folder() / "indices" / f"{name}-{hashlib.sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
+
+def _content(value):
+    if isinstance(value, Extraction):  # its repr is only a summary
+        return json.dumps([value.source, sorted(value.entities.items()), sorted(value.triples.items())], ensure_ascii=False)
+    return repr(value)
