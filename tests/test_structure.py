@@ -16,13 +16,13 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # A folder or file imports only from those above it; `algorithms` imports nothing of ours at all.
 LAYERS = """
     utils algorithms corpus graph results shipped sentences tokens chunking formats readers model_files embedding_cache presets encoders token_encoders
-    prompts llm build index operators neural methods fetching datasets evaluate viz widgets refresh notebook_lint exercises_run exercises_build exercises
-    cli __main__
+    prompts llm build index operators neural methods fetching datasets evaluate viz widgets refresh notebook_lint citations symbol_use paper_places papermap handouts
+    exercises_run exercises_build exercises cli __main__
 """.split()
 MAX_FILE, USUAL_FILE = 400, 200
 MAX_FUNCTION, USUAL_FUNCTION = 60, 40
 MAX_LINE = 160
-COMES_WITH = {"tokenizers": "transformers", "huggingface_hub": "transformers", "cycler": "matplotlib"}
+COMES_WITH = {"tokenizers": "transformers", "safetensors": "transformers", "huggingface_hub": "transformers", "cycler": "matplotlib"}
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
 # Folders of one machine, spelled so that this file does not hold one itself.
 MACHINE_PATH = re.compile(r"[\"'`\s(=]/(?:home|root|work|tmp|Users|mnt)(?=/)[\w./-]*")

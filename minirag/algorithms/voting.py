@@ -25,7 +25,7 @@ class Vote:
 def majority_vote(answers, denominator="samples", normalise=normalise_answer):
     """The most frequent answer, each sample one vote.
 
-    answers: strings; None or an empty one is a reply in which no answer was found. Answers with the same `normalise`d form are one answer.
+    answers: strings; None, or one without a letter or digit, is a reply in which no answer was found. Answers with the same `normalise`d form are one answer.
     Of answers with equally many votes the one that was given first wins, so that the same samples always give the same answer.
     denominator: what the winner's votes are divided by: "samples" (unreadable replies count against it) or "parsable".
     Without a readable answer the vote is ("", 0, ...) with score 0.
@@ -37,8 +37,8 @@ def majority_vote(answers, denominator="samples", normalise=normalise_answer):
     answers = list(answers)
     spelled, counts = {}, {}
     for answer in answers:
-        key = normalise(answer) if answer else ""
-        if key:
+        if answer and re.search(r"\w", answer):
+            key = normalise(answer) or answer.strip().lower()  # the rule takes the option "A" for an article
             spelled.setdefault(key, answer)
             counts[key] = counts.get(key, 0) + 1
     parsable = sum(counts.values())
