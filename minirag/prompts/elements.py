@@ -3,7 +3,7 @@
 import re
 
 from .cues import guess_type, names_in
-from .records import EntityRecord, RelationshipRecord, read_instances, write_records
+from .records import EntityRecord, RelationshipRecord, clean, read_instances, write_records
 from .spans import STOP_WORDS, sentences_of
 from .task import Task
 
@@ -52,7 +52,7 @@ def show(fields, form=FORM, examples=EXAMPLES):
 
 def find_elements(fields):
     """(entities, {(first, second): [(sentence, wording between them), ...]}) of a chunk, by rule."""
-    title, text, asked = fields.get("title", "").strip(), fields["text"], fields.get("entity_types") or ENTITY_TYPES
+    title, text, asked = clean(fields.get("title", "")), fields["text"], fields.get("entity_types") or ENTITY_TYPES
     title = re.sub(r"^The (?=[^\W\d_a-z])", "", title)
     whole, described, kinds, pairs = f"{title}\n{text}", {}, {}, {}
     for number, sentence in enumerate(sentences_of(text)):

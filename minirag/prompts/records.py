@@ -14,7 +14,9 @@ from .reading import FENCE, LONGEST, THOUGHT
 TUPLE, RECORD, END = "<|>", "##", "<|COMPLETE|>"
 QUOTES = "\"'“”„«»‘’"
 # Between two records stands ##, or the end mark, or, where a model forgot both, only the closing and the opening bracket.
-BETWEEN = re.compile(rf"##(?=\s*(?:\(|\Z|{re.escape(END)}))|{re.escape(END)}|\)(?=\s{{0,20}}\([{QUOTES}]?\w{{1,30}}[{QUOTES}]?\s?<\|>)")
+BETWEEN = re.compile(
+    rf"\)\s{{0,20}}##|##(?=\s*(?:\(|\Z|{re.escape(END)}))|{re.escape(END)}|\)(?=\s{{0,20}}\([{QUOTES}]?\w{{1,30}}[{QUOTES}]?\s?<\|>)"
+)
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 NUMBER = re.compile(r"\s*\+?(\d{1,12}(?:\.\d{1,12})?)")
 
@@ -69,7 +71,7 @@ def fields_of(text):
     text = FENCE.sub(" ", THOUGHT.sub(" ", text[:LONGEST]))
     pieces, broken, start = [], 0, 0
     for match in [*BETWEEN.finditer(text), None]:
-        piece = text[start : match.start() if match else len(text)] + (")" if match and match[0] == ")" else "")
+        piece = text[start : match.start() if match else len(text)] + (")" if match and match[0][0] == ")" else "")
         start = match.end() if match else len(text)
         if TUPLE not in piece:
             continue
