@@ -1,8 +1,12 @@
 """Stage 2 of the unified framework: what is computed once so that questions are cheap."""
 
+from .communities import Communities, Community, find_communities
+from .contexts import Context, ContextBuilder
 from .matrices import adjacency_matrix, fact_matrix, fact_passage_matrix, node_specificity, passage_matrix
+from .reports import CommunityIndex, write_reports
 from .vectors import VectorIndex, chunk_index, node_index
 
 __all__ = [
-    "VectorIndex", "adjacency_matrix", "chunk_index", "fact_matrix", "fact_passage_matrix", "node_index", "node_specificity", "passage_matrix",
+    "Communities", "Community", "CommunityIndex", "Context", "ContextBuilder", "VectorIndex", "find_communities", "write_reports",
+    "adjacency_matrix", "chunk_index", "fact_matrix", "fact_passage_matrix", "node_index", "node_specificity", "passage_matrix",
 ]

@@ -1,0 +1,145 @@
+"""Community reports: written level by level from the bottom, so that a report on the whole can rest on reports of its parts."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Mapping
+
+from ..prompts.community_report import Report
+from ..results import Step
+from ..utils import MiniragError
+from .communities import Communities
+from .contexts import Context, ContextBuilder
+
+
+@dataclass(frozen=True)
+class ReportChoices:
+    """How the context of a report is chosen. The defaults are the paper's; `CODE` holds what the released code does instead.
+
+    limit: tokens of a context (the paper names no number, the code has 8000). max_words: what a report may be long.
+    substitution: reports of sub-communities stand for their elements where these do not fit (G1: dead in current releases, elements are cut).
+    every_edge: consider every relation inside a community (G2: the code keeps one a node, and relations that leave the community leak in).
+    claims: covariates enter with their nodes (G3: in the code they never appear).
+    """
+
+    limit: int = 8000
+    max_words: int = 1500
+    substitution: bool = True
+    every_edge: bool = True
+    claims: bool = True
+
+
+CODE = {"max_words": 2000, "substitution": False, "every_edge": False, "claims": False}
+
+
+def choose_reports(follow="paper", **choices):
+    """The `ReportChoices` of the paper or of the code, with single ones changed."""
+    if follow not in ("paper", "code"):
+        raise MiniragError(f"follow={follow!r}: expected 'paper' or 'code'.")
+    known = [field.name for field in fields(ReportChoices)]
+    if unknown := sorted(set(choices) - set(known)):
+        raise MiniragError(f"Community reports have no choice {unknown[0]!r}; they have: {', '.join(known)}.")
+    return ReportChoices(**{**(CODE if follow == "code" else {}), **choices})
+
+
+@dataclass(frozen=True)
+class CommunityIndex:
+    """Communities, the report of each (by position), and the context each report was written from."""
+
+    communities: Communities
+    reports: Mapping[int, Report]
+    contexts: Mapping[int, Context]
+    source: str
+    trace: tuple[Step, ...] = ()
+
+    def __repr__(self):
+        return f"CommunityIndex: {len(self.reports)} reports by {self.source}; {self.communities!r}"
+
+    def at(self, level, union=False):
+        """Positions of the communities of a level that have a report."""
+        return [place for place in self.communities.at(level, union) if place in self.reports]
+
+    def report(self, community):
+        """A report by position, or by the id that citations use."""
+        places = {item.id: place for place, item in enumerate(self.communities.items)}
+        place = places.get(community, community)
+        if place not in self.reports:
+            raise MiniragError(f"No report on community {community!r}; there are: {', '.join(self.communities.items[p].id for p in list(self.reports)[:8])} ...")
+        return self.reports[place]
+
+    def drill_down(self, place):
+        """`(community, report)` of each sub-community of one, largest first; the way from a theme to its details.
+
+        Source: GraphRAG, Sec. 2.5 (sec-2.5)
+        """
+        items = self.communities.items
+        return [(items[child], self.reports.get(child)) for child in sorted(items[place].children, key=lambda c: -len(items[c].members))]
+
+    def table(self, tokens):
+        """Units and tokens of each level: `[{"level": k, "units": ..., "tokens": ...}]`; tokens(text) counts.
+
+        Source: GraphRAG, Table 3 (tab-3)
+        """
+        sizes = {place: tokens(report.text) for place, report in self.reports.items()}
+        levels = range(len(self.communities.levels))
+        return [{"level": k, "units": len(self.at(k)), "tokens": sum(sizes[p] for p in self.at(k))} for k in levels]
+
+
+def write_reports(communities, llm, follow="paper", count="regex", executor=None, given=None, **choices):
+    """Write the report of every community, the deepest first: a `CommunityIndex`.
+
+    given: frozenset of member names -> Report, for reports that somebody wrote before; these are not asked for again.
+    count: tokenizer or function. executor: any `concurrent.futures.Executor`, used level by level. A reply without a readable report leaves
+    its community without one; its parent then keeps its elements. What did not fit is counted in the trace.
+
+    Source: GraphRAG, Sec. 2.5 (sec-2.5)
+    """
+    chosen, given = choose_reports(follow, **choices), given or {}
+    builder = ContextBuilder(communities, chosen.limit, count, chosen.substitution, chosen.every_edge, chosen.claims)
+    name = [node.name for node in communities.graph.nodes]
+    reports, contexts, trace = {}, {}, []
+    for level in reversed(range(len(communities.levels))):
+        places = [place for place in communities.levels[level] if communities.items[place].level == level]
+        for place in places:
+            contexts[place] = builder.build(place, reports)
+        known = {p: given.get(frozenset(name[i] for i in communities.items[p].members)) for p in places} if given else {}
+        asked = [place for place in places if known.get(place) is None]
+        rows = [{"context": contexts[place].text, "max_words": chosen.max_words} for place in asked]
+        written = llm.map("community_report", rows, executor=executor, description=f"reports of level {level}")
+        found = {place: replace(report, source=llm.name) for place, report in zip(asked, written) if report is not None}
+        reports |= found | {place: report for place, report in known.items() if report is not None}
+        trace.append(_step(level, [contexts[place] for place in places], len(asked) - len(found), len(places) - len(asked)))
+    sources = dict.fromkeys(report.source for report in reports.values())
+    return CommunityIndex(communities, reports, contexts, " and ".join(sources) or llm.name, tuple(trace[::-1]))
+
+
+def _step(level, contexts, missing, given):
+    kinds = Counter(context.kind for context in contexts)
+    lost = sum((Counter(context.left_out) for context in contexts), Counter())
+    summary = f"level {level}: {len(contexts)} contexts ({', '.join(f'{n} {kind}' for kind, n in kinds.items()) or 'none'})"
+    summary += f"; left out: {', '.join(f'{n} {kind}' for kind, n in lost.items())}" if lost else "; nothing left out"
+    summary += f"; {given} reports given" * bool(given) + f"; {missing} replies without a report" * bool(missing)
+    return Step("community reports", summary, (), {"left_out": dict(lost), "missing": missing, "kinds": dict(kinds)})
+
+
+def report_rows(index):
+    """Reports keyed by the names of their members, as they are kept beside a corpus: one JSON object a community."""
+    graph = index.communities.graph
+    for place, report in sorted(index.reports.items()):
+        item = index.communities.items[place]
+        yield {"level": item.level, "members": sorted(graph.nodes[i].name for i in item.members), **asdict(report)}
+
+
+def read_report_rows(rows, source=""):
+    """`{frozenset of member names: Report}` out of such rows; rows without members, title or summary are an error that names the row."""
+    from ..prompts.community_report import Finding
+
+    found = {}
+    for number, row in enumerate(rows, start=1):
+        missing = [key for key in ("members", "title", "summary") if not row.get(key)]
+        if missing:
+            raise MiniragError(f"Report {number} has no {missing[0]!r}; each needs members, title, summary, rating and findings.")
+        findings = tuple(Finding(f["summary"], f.get("explanation", "")) for f in row.get("findings", ()))
+        rating = float(row.get("rating", 0.0))
+        report = Report(row["title"], row["summary"], rating, row.get("rating_explanation", ""), findings, row.get("source") or source)
+        found[frozenset(row["members"])] = report
+    return found
