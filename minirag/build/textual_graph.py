@@ -59,10 +59,11 @@ class _Merger:
         one_of("unknown", unknown, UNKNOWN), one_of("same_name", same_name, SAME_NAME)
         self.key = NAMES[one_of("names", names, NAMES)]
         self.chunks, self.elements = tuple(chunks), elements
-        self.entities, self.relationships = defaultdict(list), {}
+        self.entities, self.relationships, self.spelling = defaultdict(list), {}, {}
         for place, chunk in enumerate(self.chunks):
             for record in elements.entities.get(chunk.id, ()):
                 if self.key(record.name):
+                    self.spelling.setdefault(self.key(record.name), record.name)
                     self.entities[self.key(record.name)].append((place, record))
         if same_name == "first type":
             self.entities = {name: [row for row in rows if row[1].type == rows[0][1].type] for name, rows in self.entities.items()}
@@ -82,6 +83,8 @@ class _Merger:
         elif self.pairs == "last":
             self.relationships.pop(ends[::-1], None)
         self.relationships.setdefault(ends, []).append((place, record))
+        for name in (record.source, record.target):
+            self.spelling.setdefault(self.key(name), name)
 
     def graph(self, kind, llm, executor, summaries):
         extra = [name for ends in self.relationships for name in ends if name not in self.entities]
@@ -98,7 +101,7 @@ class _Merger:
 
     def _display(self, name):
         """Under `normalised` the spelling met first stands for all; otherwise the name is its own."""
-        return self.entities[name][0][1].name if self.key is normalise_phrase and self.entities.get(name) else name
+        return self.spelling[name] if self.key is normalise_phrase else name
 
     def _places(self, name):
         """Chunks that describe the entity; for one that only a relationship names, those of its relationships."""
