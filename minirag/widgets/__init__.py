@@ -6,6 +6,7 @@
 from .browser import RetrievalBrowser
 from .explorer import Choice, Explorer, Slider, Switch
 from .hippo import HippoExplorer
+from .text import BM25Explorer, ChunkExplorer
 from .walk import WalkExplorer
 
-__all__ = ["Choice", "Explorer", "HippoExplorer", "RetrievalBrowser", "Slider", "Switch", "WalkExplorer"]
+__all__ = ["BM25Explorer", "Choice", "ChunkExplorer", "Explorer", "HippoExplorer", "RetrievalBrowser", "Slider", "Switch", "WalkExplorer"]
