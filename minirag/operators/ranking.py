@@ -2,10 +2,15 @@
 
 import numpy as np
 
+SAME = 12  # decimals: scores that differ by less are one score with different rounding errors, which differ between machines
+
 
 def rank(scores, k=None, ties="ascending"):
-    """Positions of the k best scores, best first. Equal scores come by position: ascending, or descending as a reversed stable sort leaves them."""
-    scores = np.asarray(scores)
+    """Positions of the k best scores, best first.
+
+    Scores equal to 12 decimals come by position: ascending, or descending as a reversed stable sort leaves them.
+    """
+    scores = np.round(scores, SAME)
     if ties == "descending":
         order = np.argsort(scores, kind="stable")[::-1]
     else:
