@@ -42,7 +42,7 @@ class ContextBuilder:
     limit: tokens a context may have. count: text -> tokens, or the name of a tokenizer of `minirag.tokens`.
     substitution, every_edge, claims: see `minirag.index.reports.ReportChoices`.
 
-    Source: GraphRAG, Sec. 2.5 (sec-2.5)
+    Source: GraphRAG, Sec. 2.5
     """
 
     def __init__(self, communities, limit=8000, count="regex", substitution=True, every_edge=True, claims=True):

@@ -1,13 +1,16 @@
 """Community reports: written level by level from the bottom, so that a report on the whole can rest on reports of its parts."""
 
+import json
 from collections import Counter
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Mapping
 
-from ..prompts.community_report import Report
+from ..graph import Graph
+from ..prompts.community_report import Finding, Report
 from ..results import Step
-from ..utils import MiniragError
-from .communities import Communities
+from ..utils import MiniragError, dump_jsonl, read_jsonl, write_atomic
+from .communities import Communities, Community, with_elements
 from .contexts import Context, ContextBuilder
 
 
@@ -69,7 +72,7 @@ class CommunityIndex:
     def drill_down(self, place):
         """`(community, report)` of each sub-community of one, largest first; the way from a theme to its details.
 
-        Source: GraphRAG, Sec. 2.5 (sec-2.5)
+        Source: GraphRAG, Sec. 2.5
         """
         items = self.communities.items
         return [(items[child], self.reports.get(child)) for child in sorted(items[place].children, key=lambda c: -len(items[c].members))]
@@ -91,7 +94,7 @@ def write_reports(communities, llm, follow="paper", count="regex", executor=None
     count: tokenizer or function. executor: any `concurrent.futures.Executor`, used level by level. A reply without a readable report leaves
     its community without one; its parent then keeps its elements. What did not fit is counted in the trace.
 
-    Source: GraphRAG, Sec. 2.5 (sec-2.5)
+    Source: GraphRAG, Sec. 2.5
     """
     chosen, given = choose_reports(follow, **choices), given or {}
     builder = ContextBuilder(communities, chosen.limit, count, chosen.substitution, chosen.every_edge, chosen.claims)
@@ -131,8 +134,6 @@ def report_rows(index):
 
 def read_report_rows(rows, source=""):
     """`{frozenset of member names: Report}` out of such rows; rows without members, title or summary are an error that names the row."""
-    from ..prompts.community_report import Finding
-
     found = {}
     for number, row in enumerate(rows, start=1):
         missing = [key for key in ("members", "title", "summary") if not row.get(key)]
@@ -143,3 +144,32 @@ def read_report_rows(rows, source=""):
         report = Report(row["title"], row["summary"], rating, row.get("rating_explanation", ""), findings, row.get("source") or source)
         found[frozenset(row["members"])] = report
     return found
+
+
+def save_index(index, folder):
+    """Write graph, communities and reports to a folder; `communities.json` comes last. Contexts are not kept: the builder makes them again."""
+    folder, items = Path(folder), index.communities.items
+    index.communities.graph.save(folder / "graph")
+    write_atomic(folder / "reports.jsonl", dump_jsonl({"community": items[p].id, **asdict(r)} for p, r in sorted(index.reports.items())))
+    rows = [{"id": c.id, "level": c.level, "members": c.members, "parent": c.parent} for c in items]
+    trace = [{"operator": step.operator, "summary": step.summary} for step in index.trace]
+    header = {"source": index.source, "divided_by": index.communities.source, "levels": index.communities.levels, "communities": rows, "trace": trace}
+    write_atomic(folder / "communities.json", json.dumps(header, ensure_ascii=False) + "\n")
+    return folder
+
+
+def load_index(folder):
+    """Read what `save_index` wrote. Raises `MiniragError` where the folder holds no complete index."""
+    folder = Path(folder)
+    if not (folder / "communities.json").is_file():
+        raise MiniragError(f"{folder} holds no saved community index: communities.json is missing. Build it again.")
+    header, graph = json.loads((folder / "communities.json").read_text(encoding="utf-8")), Graph.load(folder / "graph")
+    items = [Community(row["id"], row["level"], tuple(row["members"]), parent=row["parent"]) for row in header["communities"]]
+    levels = tuple(map(tuple, header["levels"]))
+    communities = Communities(graph, with_elements(graph, items, levels), levels, header["divided_by"])
+    places = {item.id: place for place, item in enumerate(items)}
+    reports = {}
+    for row in read_jsonl(folder / "reports.jsonl"):
+        findings = tuple(Finding(**finding) for finding in row.pop("findings"))
+        reports[places[row.pop("community")]] = Report(**row, findings=findings)
+    return CommunityIndex(communities, reports, {}, header["source"], tuple(Step(**step) for step in header["trace"]))

@@ -40,3 +40,13 @@ def node_index(graph, encoder):
 def chunk_index(chunks, encoder):
     """Encode every chunk as title, newline, text."""
     return VectorIndex(tuple(chunk.id for chunk in chunks), encoder.encode([chunk.passage for chunk in chunks]), encoder)
+
+
+def report_index(index, encoder):
+    """Encode the report of every community: the positions of the communities and a `VectorIndex` of their reports.
+
+    Source: Survey, App. B.1 (op-new); GraphRAG, Sec. 5 (sec-5)
+    """
+    places = sorted(index.reports)
+    labels = tuple(index.reports[place].title for place in places)
+    return places, VectorIndex(labels, encoder.encode([index.reports[place].text for place in places]), encoder)

@@ -4,15 +4,19 @@ from .base import Method
 from .bm25 import BM25Retriever
 from .colbert import ColBERT
 from .dense import DenseRetriever
+from .graphrag_global import GraphRAGGlobal
+from .graphrag_local import GraphRAGLocal
 from .hipporag import HippoRAG
 from .hyde import HyDE
 from .ircot import IRCoTHippoRAG
 from .proposition import PropositionRetriever
+from .text_summaries import TextSummaries
 from .vanilla import VanillaRAG
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 
 _BASELINES = (ZeroShot, ChainOfThought, SelfConsistency, VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE)
 METHODS = {method.name: method for method in (*_BASELINES, HippoRAG, IRCoTHippoRAG)}
+METHODS |= {method.name: method for method in (GraphRAGLocal, GraphRAGGlobal, TextSummaries)}
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = ["METHODS", "BM25Retriever", "DenseRetriever", "HippoRAG", "IRCoTHippoRAG", "Method"]

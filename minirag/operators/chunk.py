@@ -3,6 +3,8 @@
 Source: Survey, Sec. 6.1 (op-chunk)
 """
 
+import numpy as np
+
 from ..results import Step
 from .ranking import min_max, top_items
 
@@ -31,3 +33,60 @@ def average(first, second, labels):
     """The mean of two chunk scorings of one question, each moved to [0, 1] first (HippoRAG's uncertainty ensemble)."""
     scores = (min_max(first.data["scores"]) + min_max(second.data["scores"])) / 2
     return Step("ensemble", f"mean of {first.operator} and {second.operator}", top_items(labels, scores), {"scores": scores})
+
+
+def from_relationships(chosen, graph, labels):
+    """FromRel: the chunks that the chosen relations were read from; a chunk's score is the sum of its relations' scores.
+
+    `step.data["scores"]` is (chunks,).
+
+    Source: Survey, Sec. 6.1 (op-chunk)
+    """
+    steps = []
+    for step in chosen:
+        scores = np.zeros(len(labels))
+        for edge, score in step.data["relations"]:
+            scores[sorted(set(graph.edges[edge].chunks))] += score
+        said = f"the {np.count_nonzero(scores)} passages that {len(step.data['relations'])} relations were read from"
+        steps.append(Step("chunk from relations", said, top_items(labels, scores), {"scores": scores}))
+    return steps
+
+
+def occurrence(chosen, graph, labels):
+    """Occurrence: a chunk's score is the number of chosen relations both of whose ends were read from it.
+
+    `step.data["scores"]` is (chunks,).
+
+    Source: Survey, Sec. 6.1 (op-chunk)
+    """
+    where = [set(node.chunks) for node in graph.nodes]
+    steps = []
+    for step in chosen:
+        scores = np.zeros(len(labels))
+        for edge, _ in step.data["relations"]:
+            scores[sorted(where[graph.edges[edge].source] & where[graph.edges[edge].target])] += 1
+        said = f"{np.count_nonzero(scores)} passages hold both ends of one of {len(step.data['relations'])} relations"
+        steps.append(Step("chunk occurrence", said, top_items(labels, scores), {"scores": scores}))
+    return steps
+
+
+def by_entity(chosen, related, graph, labels):
+    """The order of GraphRAG's released code: chunks of the first chosen entity first; within one entity, those with more of its relations.
+
+    `chosen` holds nodes, `related` the relations at them; `step.data["scores"]` is (chunks,), higher for earlier.
+
+    Source: Survey, Sec. 6.1 (op-chunk)
+    """
+    steps = []
+    for step, relations in zip(chosen, related):
+        order = {}
+        for rank, (_, node, _) in enumerate(step.data["nodes"]):
+            ours = [graph.edges[i] for i, _ in relations.data["relations"] if node in (graph.edges[i].source, graph.edges[i].target)]
+            for place in set(graph.nodes[node].chunks):
+                order.setdefault(place, (rank, -sum(place in edge.chunks for edge in ours), place))
+        scores = np.zeros(len(labels))
+        for number, place in enumerate(sorted(order, key=order.get)):
+            scores[place] = len(order) - number
+        said = f"{len(order)} passages that name a chosen entity, in the entities' order"
+        steps.append(Step("chunk by entity", said, top_items(labels, scores), {"scores": scores}))
+    return steps

@@ -82,3 +82,59 @@ def spread_to_neighbours(adjacency, resets, labels, hops=1, share=0.5):
         name = "query nodes only" if not hops else f"query nodes and what is within {hops} hop{'s' * (hops > 1)}"
         steps.append(Step("neighbours", name, top_items(labels, scores), {"scores": scores, "reset": reset}))
     return steps
+
+
+def vdb(questions, index, k=10):
+    """VDB: the k nodes whose vector is nearest to the question's.
+
+    `step.data["nodes"]` holds `(label, node position, cosine)`, best first; `data["scores"]` is (nodes,), zero elsewhere.
+
+    Source: Survey, Sec. 6.1 (op-node)
+    """
+    places, cosines = index.search(questions, k=min(k, len(index.labels)))
+    steps = []
+    for row, scores in zip(places, cosines):
+        nodes = [(index.labels[i], int(i), float(c)) for i, c in zip(row, scores)]
+        dense = np.zeros(len(index.labels))
+        dense[row] = scores
+        said = f"the {len(nodes)} nodes nearest to the question"
+        steps.append(Step("node vdb", said, tuple((label, c) for label, _, c in nodes[:10]), {"nodes": nodes, "scores": dense}))
+    return steps
+
+
+def onehop(chosen, graph):
+    """Onehop: the neighbours of the chosen nodes, each with the score of the best chosen node beside it.
+
+    Source: Survey, Sec. 6.1 (op-node)
+    """
+    steps = []
+    for step in chosen:
+        start = {node: score for _, node, score in step.data["nodes"]}
+        found = {}
+        for edge in graph.edges:
+            for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
+                if here in start and there not in start:
+                    found[there] = max(start[here], found.get(there, -np.inf))
+        nodes = [(graph.nodes[i].name, i, score) for i, score in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))]
+        said = f"{len(nodes)} neighbour{'s' * (len(nodes) != 1)} of {len(start)} nodes"
+        steps.append(Step("node onehop", said, tuple((name, score) for name, _, score in nodes[:10]), {"nodes": nodes}))
+    return steps
+
+
+def from_relationships(chosen, graph):
+    """RelNode (FromRel): the two ends of every chosen relation, in the relations' order.
+
+    `chosen`: steps whose `data["relations"]` are `(edge position, score)`; a node gets the score of the first relation that names it.
+
+    Source: Survey, Sec. 6.1 (op-node)
+    """
+    steps = []
+    for step in chosen:
+        found = {}
+        for edge, score in step.data["relations"]:
+            for node in (graph.edges[edge].source, graph.edges[edge].target):
+                found.setdefault(node, float(score))
+        nodes = [(graph.nodes[i].name, i, score) for i, score in found.items()]
+        said = f"{len(nodes)} ends of {len(step.data['relations'])} relations"
+        steps.append(Step("node from relations", said, tuple((name, score) for name, _, score in nodes[:10]), {"nodes": nodes}))
+    return steps

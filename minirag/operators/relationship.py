@@ -3,6 +3,8 @@
 Source: Survey, Sec. 6.1 (op-relationship)
 """
 
+from collections import Counter
+
 from ..results import Step
 from .ranking import top_items
 
@@ -17,3 +19,49 @@ def aggregator(walked, facts, labels):
     totals = [facts @ step.data["scores"] for step in walked]
     summary = "each relation gets the scores of its two nodes"
     return [Step("relationship aggregator", summary, top_items(labels, scores), {"scores": scores}) for scores in totals]
+
+
+def label(graph, edge):
+    """A relation as people read it."""
+    e = graph.edges[edge]
+    return f"{graph.nodes[e.source].name} — {graph.nodes[e.target].name}"
+
+
+def vdb(questions, index, k=10):
+    """VDB: the k relations whose vector is nearest to the question's; row i of the index is edge i of the graph.
+
+    `step.data["relations"]` holds `(edge position, cosine)`, best first.
+
+    Source: Survey, Sec. 6.1 (op-relationship)
+    """
+    places, cosines = index.search(questions, k=min(k, len(index.labels)))
+    steps = []
+    for row, scores in zip(places.tolist(), cosines.tolist()):
+        items = tuple((index.labels[i], score) for i, score in zip(row[:10], scores))
+        steps.append(Step("relationship vdb", f"the {len(row)} relations nearest to the question", items, {"relations": list(zip(row, scores))}))
+    return steps
+
+
+def onehop(chosen, graph, k=None):
+    """Onehop: the relations at the chosen nodes.
+
+    Those between two chosen nodes come first, the others by how many chosen nodes their far end touches; then by the sum of their ends' degrees.
+    `step.data["relations"]` holds `(edge position, score)`; the score is the number of chosen ends.
+
+    Source: Survey, Sec. 6.1 (op-relationship)
+    """
+    relations = [(i, e.source, e.target) for i, e in enumerate(graph.edges) if e.kind == "relation"]
+    degree = Counter(end for _, *ends in relations for end in set(ends))
+    steps = []
+    for step in chosen:
+        start = {node for _, node, _ in step.data["nodes"]}
+        touching = [(i, s, t) for i, s, t in relations if s in start or t in start]
+        links = Counter(t if s in start else s for _, s, t in touching if not (s in start and t in start))
+        inside = lambda row: row[1] in start and row[2] in start
+        far = lambda row: links[row[2] if row[1] in start else row[1]]
+        touching.sort(key=lambda row: (not inside(row), -far(row), -(degree[row[1]] + degree[row[2]]), row[0]))
+        found = [(row[0], 1.0 + inside(row)) for row in touching[:k]]
+        said = f"{len(touching)} relations at {len(start)} nodes, {sum(map(inside, touching))} of them between two; {len(found)} taken"
+        items = tuple((label(graph, i), score) for i, score in found[:10])
+        steps.append(Step("relationship onehop", said, items, {"relations": found}))
+    return steps

@@ -42,7 +42,7 @@ class Finding:
 class Report:
     """What is known of a community. `source` says who wrote it: a rule, a person or a named model.
 
-    Source: GraphRAG, Sec. 2.5 (sec-2.5)
+    Source: GraphRAG, Sec. 2.5
     """
 
     title: str

@@ -1,0 +1,175 @@
+"""GraphRAG's global search: every report of one level of communities, mapped to partial answers and reduced to one.
+
+Paper: GraphRAG (From Local to Global). Official code: microsoft/graphrag, v3.1.2; `follow="code"` does as it does.
+Differs from the released code in: prompts, and what `MapReduceChoices`, `ReportChoices` and `GraphChoices` leave to choose.
+"""
+
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+
+from ..corpus import Chunk
+from ..encoders import load_encoder
+from ..index.reports import CODE as REPORT_CODE
+from ..index.reports import CommunityIndex, ReportChoices
+from ..index.sources import cited
+from ..index.vectors import report_index
+from ..llm import load_llm
+from ..operators import community
+from ..results import Answer, Passage, Retrieval, Step
+from . import graphrag_parts as parts
+from .base import Method
+from .map_reduce import CODE as MAP_REDUCE_CODE
+from .map_reduce import MapReduceChoices, map_reduce
+
+
+@dataclass(frozen=True)
+class QueryChoices:
+    """level: 0 to 3 for the paper's C0 to C3; a level deeper than exists is the deepest. union: every report down to the level (G4, the code).
+
+    report_k: only this many reports, the nearest to the question, go into map-reduce (None: all). roll_up: replace what was found by the
+    communities this many levels above. Both are what the paper leaves to future work.
+    """
+
+    level: int = 2
+    union: bool = False
+    report_k: int | None = None
+    roll_up: int = 0
+
+
+KINDS = {
+    "query": (QueryChoices, {"union": True}),
+    "reading": (MapReduceChoices, MAP_REDUCE_CODE),
+    "reporting": (ReportChoices, REPORT_CODE),
+    "building": (parts.GraphChoices, parts.GRAPH_CODE),
+}
+
+
+class GraphRAGGlobal(Method):
+    """Map-reduce over the reports of one level; `retrieve` lists those reports as passages named `report:ID`.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Table 3 (tab-3)
+    """
+
+    name = "graphrag-global"
+    paper = "GraphRAG, Sec. 2 (C0 to C3)"
+    graph_type = "textual knowledge"
+    index_components = ("Community",)
+    primitive = "Question vector"
+    granularity = ("Community",)
+    operators = {"community": ("Layer",)}
+
+    def __init__(self, index, llm, encoder, chosen, executor: Executor | None = None):
+        super().__init__(index.communities.graph.chunks, llm)
+        self.index, self.encoder, self.chosen, self.executor = index, encoder, chosen, executor
+
+    def __repr__(self):
+        return f"GraphRAGGlobal at level {self.chosen['query'].level} over {self.index!r}; answers by {self.llm.name}"
+
+    @classmethod
+    def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, reports=None, executor=None, follow="paper", **choices):
+        """Read elements, build the graph, divide it, write the reports.
+
+        extraction, reports: see `graphrag_parts.graph_of` and `index_of`. executor: any `concurrent.futures.Executor`, for extraction, reports and
+        the map step. encoder: only used where report_k asks for vectors. follow, **choices: the fields of `QueryChoices`, `MapReduceChoices`,
+        `ReportChoices` and `GraphChoices`.
+        """
+        chosen, llm = parts.route(follow, choices, **KINDS), load_llm(llm)
+        if isinstance(reports, CommunityIndex):
+            return cls(reports, llm, encoder, chosen, executor)
+        graph = parts.graph_of(corpus, llm, extraction, follow, chosen["building"], executor)
+        index = parts.index_of(graph, llm, chosen["building"], chosen["reporting"], chosen["reading"].count, executor, reports)
+        return cls(index, llm, encoder, chosen, executor)
+
+    @classmethod
+    def from_index(cls, index, llm="offline", encoder="minilm", executor=None, follow="paper", **choices):
+        """The method over a `CommunityIndex` that exists already, such as Microsoft's own."""
+        return cls(index, load_llm(llm), encoder, parts.route(follow, choices, **KINDS), executor)
+
+    def with_options(self, **choices):
+        """The same index asked in another way: fields of `QueryChoices` and `MapReduceChoices`."""
+        known = {name: self.chosen[name] for name in ("query", "reading")}
+        parts.route("paper", choices, **{name: KINDS[name] for name in known})  # names the known ones where one is unknown
+        changed = {name: replace(old, **{k: v for k, v in choices.items() if k in asdict(old)}) for name, old in known.items()}
+        copy = type(self)(self.index, self.llm, self.encoder, {**self.chosen, **changed}, self.executor)
+        copy.__dict__.update({"_vectors": self._vectors} if "_vectors" in self.__dict__ else {})
+        return copy
+
+    def save(self, folder):
+        """Write graph, communities, reports and choices to a folder, in open formats."""
+        parts.save(self.index, self.chosen.values(), folder)
+
+    @classmethod
+    def load(cls, folder, llm="offline", encoder="minilm"):
+        """Read what `save` wrote."""
+        index, choices = parts.load(folder)
+        return cls.from_index(index, llm, encoder, **choices)
+
+    @cached_property
+    def _vectors(self):
+        encoder = load_encoder(self.encoder).fit([report.text for report in self.index.reports.values()])
+        return report_index(self.index, encoder)
+
+    def choose(self, questions):
+        """For each question the trace that ends in the chosen communities: the layer, and, where asked for, vectors and roll-up."""
+        c = self.chosen["query"]
+        traces = [(step,) for step in community.layer(questions, self.index, c.level, c.union)]
+        if c.report_k is not None:
+            near = community.vdb(questions, self._vectors, [trace[-1].data["communities"] for trace in traces], c.report_k)
+            traces = [(*trace, step) for trace, step in zip(traces, near)]
+        if c.roll_up:
+            above = community.roll_up([trace[-1] for trace in traces], self.index, c.roll_up)
+            traces = [(*trace, step) for trace, step in zip(traces, above)]
+        return traces
+
+    def retrieve_many(self, questions, k=5):
+        """The first k of the reports that map-reduce would read: the nearest to the question where vectors chose, else by rating."""
+        questions = list(questions)
+        return [self._listed(question, trace, k) for question, trace in zip(questions, self.choose(questions))]
+
+    def _listed(self, question, trace, k):
+        places, near = trace[-1].data["communities"], trace[-1].data.get("scores")
+        scores = near or {place: self.index.reports[place].rating for place in places}
+        best = sorted(places, key=lambda place: (-scores[place], place))[:k]
+        return Retrieval(question, self.name, tuple(Passage(self.passage(p), scores[p], rank) for rank, p in enumerate(best, start=1)), trace)
+
+    def passage(self, place):
+        """A report as a chunk: its id is `report:` and the community's id."""
+        report = self.index.reports[place]
+        return Chunk(f"report:{self.index.communities.items[place].id}", report.text, report.title, end=len(report.text))
+
+    def answer(self, question, k=5):
+        """Map-reduce over all chosen reports, however small k is; the retrieval of the answer holds the reports that it cites or rests on.
+
+        Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
+        """
+        before = self.llm.ledger.snapshot()
+        trace = self.choose([question])[0]
+        places = {self.passage(place).id: place for place in trace[-1].data["communities"]}
+        units = [(name, self.index.reports[place].text) for name, place in places.items()]
+        rating = {name: self.index.reports[place].rating for name, place in places.items()}
+        text, steps, kept = map_reduce(self.llm, question, units, self.chosen["reading"], "reports", self.executor, rating)
+        named, chunks = cited(self.index, text)
+        named = [place for place in named if place in places.values()] or [places[unit] for _, _, window in kept for unit in window]
+        used = self._used(dict.fromkeys(named), kept, chunks)
+        spent = (self.llm.ledger - before).total
+        if kept and not self.llm.is_model:
+            text += f"\nReports: {self._ids(named)}. Passages behind them: {', '.join(self.chunks[i].id for i in chunks[:12]) or 'none named'}."
+        passages = tuple(Passage(self.passage(place), score, rank) for rank, (place, score) in enumerate(used.data["scores"].items(), start=1))
+        return Answer(text, self.llm.name, Retrieval(question, self.name, passages, (*trace, *steps, used)), spent.prompt_tokens, spent.completion_tokens)
+
+    def _ids(self, places):
+        return ", ".join(dict.fromkeys(self.index.communities.items[place].id for place in places))
+
+    def _used(self, places, kept, chunks):
+        """The step that says what the answer rests on; a report's score is the best of a partial answer that read it."""
+        best = {}
+        for _, score, window in kept:
+            for unit in window:
+                best[unit] = max(score, best.get(unit, 0.0))
+        scores = {place: float(best.get(self.passage(place).id, 0.0)) for place in places}
+        scores = dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+        ids = [self.chunks[i].id for i in chunks]
+        said = f"{len(scores)} reports and {len(ids)} passages behind the answer: {', '.join(ids[:8]) or 'no passage is cited'}"
+        items = tuple((self.index.reports[place].title, score) for place, score in list(scores.items())[:10])
+        return Step("cited", said, items, {"scores": scores, "chunks": ids})

@@ -1,0 +1,104 @@
+"""What GraphRAG's global and local methods share: from a corpus to a textual graph, to communities, to reports."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from ..build import Elements, choose_extraction, extract_elements, textual_knowledge_graph
+from ..corpus import Extraction
+from ..graph import Graph
+from ..index.communities import find_communities
+from ..index.reports import CommunityIndex, load_index, save_index, write_reports
+from ..prompts.records import EntityRecord, RelationshipRecord
+from ..utils import MiniragError, write_atomic
+
+REPORTS_OF = "communities"
+
+
+@dataclass(frozen=True)
+class GraphChoices:
+    """gleanings: extra turns of the extraction (the paper: 1 for podcasts, 0 for news). covariates: extract claims too. entity_types: the domain's own.
+
+    method, max_size, community_seed, resolution, best_of: of the division into communities (`find_communities`).
+    largest_component_only: leave every smaller component without a community (G7, the code). reversed_edges: "add", or "last" (G6, the code).
+    """
+
+    gleanings: int = 1
+    covariates: bool = False
+    entity_types: tuple[str, ...] = ()
+    method: str = "leiden"
+    max_size: int = 10
+    community_seed: int = 0
+    resolution: float = 1.0
+    best_of: int = 1
+    largest_component_only: bool = False
+    reversed_edges: str = "add"
+
+
+GRAPH_CODE = {"largest_component_only": True, "reversed_edges": "last"}
+
+
+def route(follow, choices, **kinds):
+    """Distribute named choices over dataclasses: `{name: instance}`. kinds: name -> (dataclass, what the released code does instead)."""
+    if follow not in ("paper", "code"):
+        raise MiniragError(f"follow={follow!r}: expected 'paper' or 'code'.")
+    known = {name: [field.name for field in fields(kind)] for name, (kind, _) in kinds.items()}
+    every = [choice for names in known.values() for choice in names]
+    if unknown := sorted(set(choices) - set(every)):
+        raise MiniragError(f"There is no choice {unknown[0]!r}; there are: {', '.join(every)}.")
+    code = {name: code if follow == "code" else {} for name, (_, code) in kinds.items()}
+    return {name: kind(**{**code[name], **{c: v for c, v in choices.items() if c in known[name]}}) for name, (kind, _) in kinds.items()}
+
+
+def graph_of(corpus, llm, extraction=None, follow="paper", choices=GraphChoices(), executor=None):
+    """The textual knowledge graph of a corpus.
+
+    extraction: None lets `llm` read the text; `Elements`, triples (an `Extraction`, or the name of one that came with the corpus) or a whole
+    `Graph` are used as they are. Triples have no descriptions: the statement itself describes a relation.
+    """
+    if isinstance(extraction, Graph):
+        return extraction
+    if extraction is None:
+        asked = {"gleanings": choices.gleanings, "claims": choices.covariates, "entity_types": choices.entity_types, "follow": follow}
+        extraction = extract_elements(corpus, llm, executor=executor, **asked)
+    elif not isinstance(extraction, Elements):
+        extraction = choose_extraction(corpus, extraction, llm, executor)
+    if isinstance(extraction, Extraction):
+        extraction = elements_of(extraction)
+    return textual_knowledge_graph(corpus.chunks, extraction, llm, follow=follow, executor=executor)
+
+
+def elements_of(extraction):
+    """Triples as element instances: names without type or description, and each statement as the description of its relation."""
+    entities, relationships = {}, {}
+    for chunk, triples in extraction.triples.items():
+        names = dict.fromkeys(name for t in triples for name in (t.subject, t.object) if name.strip())
+        entities[chunk] = tuple(EntityRecord(name) for name in names)
+        relationships[chunk] = tuple(RelationshipRecord(t.subject, t.object, f"{t.subject} {t.relation} {t.object}.") for t in triples)
+    return Elements(extraction.source, entities, relationships)
+
+
+def index_of(graph, llm, choices, report_choices, count="regex", executor=None, reports=None):
+    """Communities and reports of a graph. reports: frozenset of member names -> Report, or a `CommunityIndex` that is used as it is."""
+    if isinstance(reports, CommunityIndex):
+        return reports
+    c = choices
+    divided = find_communities(graph, c.method, c.max_size, c.community_seed, c.resolution, c.largest_component_only, c.reversed_edges, c.best_of)
+    return write_reports(divided, llm, count=count, executor=executor, given=reports, **asdict(report_choices))
+
+
+def save(index, choices, folder):
+    """Write index and choices to a folder, in open formats; the choices last, so that a killed run leaves nothing that loads."""
+    save_index(index, Path(folder) / REPORTS_OF)
+    plain = {name: value for part in choices for name, value in asdict(part).items() if not callable(value)}
+    write_atomic(Path(folder) / "choices.json", json.dumps(plain, indent=1) + "\n")
+
+
+def load(folder):
+    """`(CommunityIndex, choices as a dict)` of what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
+    folder = Path(folder)
+    if not (folder / "choices.json").is_file():
+        raise MiniragError(f"{folder} holds no saved GraphRAG index: choices.json is missing. Build it again.")
+    choices = json.loads((folder / "choices.json").read_text(encoding="utf-8"))
+    choices = {name: tuple(value) if isinstance(value, list) else value for name, value in choices.items()}
+    return load_index(folder / REPORTS_OF), choices

@@ -1,0 +1,169 @@
+"""Map-reduce over a whole collection: shuffle, pack, answer each window, drop what scores 0, sort, pack again, answer once.
+
+The window is the whole prompt, question and instructions included; no prompt is a token larger, and what did not fit is in the trace.
+"""
+
+import random
+from dataclasses import dataclass, fields
+
+from ..algorithms.packing import pack, prefix
+from ..prompts import find_task
+from ..prompts.map_answer import block as unit_block
+from ..prompts.reduce_answer import block as answer_block
+from ..results import Step
+from ..tokens import count_tokens
+from ..utils import MiniragError
+
+OVERSIZE = ("cut", "leave out", "exceed")
+SCORINGS = {"answer": "map_answer", "points": "map_points"}
+CUT = " [shortened]"
+
+
+@dataclass(frozen=True)
+class MapReduceChoices:
+    """How a collection is read. The defaults are the paper's; `CODE` holds what the released code does instead.
+
+    window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k). whole_prompt: the instructions and the question count too;
+        False counts the data alone, as the code does.
+    seed: of the shuffle (the code always uses 86). resort: after packing, units go by rating inside their window (G10).
+    scoring: "answer", one answer and one score a window (paper), or "points", a list of scored points (G9).
+    oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a window that "exceed"s the limit (code).
+    """
+
+    window: int = 8000
+    whole_prompt: bool = True
+    seed: int = 0
+    resort: bool = False
+    scoring: str = "answer"
+    oversize: str = "cut"
+    count: object = "regex"
+
+    def __post_init__(self):
+        if self.scoring not in SCORINGS or self.oversize not in OVERSIZE:
+            raise MiniragError(f"scoring={self.scoring!r}, oversize={self.oversize!r}: expected one of {', '.join(SCORINGS)}, and one of {', '.join(OVERSIZE)}.")
+
+    def tokens(self, text):
+        return self.count(text) if callable(self.count) else count_tokens(text, self.count)
+
+
+CODE = {"window": 12000, "whole_prompt": False, "seed": 86, "resort": True, "scoring": "points", "oversize": "exceed"}
+NAMES = frozenset(field.name for field in fields(MapReduceChoices))
+
+
+def prompt_tokens(task, asked, choices):
+    """Tokens of a prompt as `choices` count it: all its turns, or the data in it alone."""
+    task = find_task(task)
+    if not choices.whole_prompt:
+        return choices.tokens(task.show(asked)["context"])
+    return choices.tokens("\n".join(message["content"] for message in task.messages(asked)))
+
+
+def shorten(text, fits):
+    """The longest beginning of `text`, cut between words, for which `fits(beginning and a mark)` holds; "" if none does."""
+    ends = [i for i, letter in enumerate(text) if letter.isspace()] + [len(text)]
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if fits(text[: ends[middle]] + CUT) else (low, middle)
+    while low and not fits(text[: ends[low - 1]] + CUT):
+        low -= 1
+    return text[: ends[low - 1]] + CUT if low else ""
+
+
+def windows_of(units, question, choices, weight=None):
+    """Shuffled units in windows: `(windows, step)`. units: `[(id, text)]`; a window is a list of units; weight: id -> rating, for `resort`.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6)
+    """
+    task, units = SCORINGS[choices.scoring], list(units)
+    random.Random(choices.seed).shuffle(units)
+    header = prompt_tokens(task, {"question": question, "units": []}, choices)
+    if units and header >= choices.window:
+        raise MiniragError(f"A window of {choices.window} tokens cannot hold anything: the instructions and the question alone take {header}. Use a larger window.")
+    fits = lambda some: prompt_tokens(task, {"question": question, "units": some}, choices) <= choices.window
+    sizes = [choices.tokens(unit_block(unit) + "\n\n") for unit in units]
+    # A unit that is as large as a window may still fit without the blank line after it.
+    large = {i for i, size in enumerate(sizes) if header + size > choices.window and not fits([units[i]])}
+    shortened, left_out = [], []
+    for i in sorted(large) if choices.oversize == "cut" else ():
+        text = shorten(units[i][1], lambda text: fits([(units[i][0], text)]) and header + choices.tokens(unit_block((units[i][0], text)) + "\n\n") <= choices.window)
+        (shortened if text else left_out).append(units[i][0])
+        if text:
+            units[i] = (units[i][0], text)
+            sizes[i] = choices.tokens(unit_block(units[i]) + "\n\n")
+            large.discard(i)
+    small = [i for i in range(len(units)) if i not in large]
+    packed, alone = pack([sizes[i] for i in small], choices.window, header)
+    windows = [[units[small[i]] for i in window] for window in packed] + [[units[small[i]]] for i in alone]
+    if choices.oversize == "exceed":
+        windows += [[units[i]] for i in sorted(large)]
+    elif choices.oversize == "leave out":
+        left_out = [units[i][0] for i in sorted(large)]
+    windows = windows if choices.oversize == "exceed" else _checked(windows, fits)
+    if choices.resort:
+        windows = [sorted(window, key=lambda unit: -(weight or {}).get(unit[0], 0.0)) for window in windows]
+    tokens = [prompt_tokens(task, {"question": question, "units": window}, choices) for window in windows]
+    return windows, _packing_step(len(units), windows, tokens, choices, shortened, left_out)
+
+
+def _checked(windows, fits):
+    """A tokenizer may count a text as more than its parts: then the last units of a window move to one of their own."""
+    for window in windows:
+        moved = []
+        while len(window) > 1 and not fits(window):
+            moved.insert(0, window.pop())
+        if moved:
+            windows.append(moved)
+    return windows
+
+
+def _packing_step(count, windows, tokens, choices, shortened, left_out):
+    said = f"{count} units shuffled (seed {choices.seed}) into {len(windows)} windows of at most {choices.window} tokens, the largest {max(tokens, default=0)}"
+    said += f"; {len(shortened)} larger than a window, shortened" * bool(shortened) + f"; {len(left_out)} LEFT OUT, larger than a window" * bool(left_out)
+    over = sum(size > choices.window for size in tokens)
+    said += f"; {over} windows exceed the limit, each with one unit" * bool(over)
+    held = [[unit[0] for unit in window] for window in windows]
+    return Step("pack", said, (), {"windows": held, "tokens": tokens, "shortened": shortened, "left_out": left_out, "limit": choices.window})
+
+
+def map_reduce(llm, question, units, choices, what="reports", executor=None, weight=None):
+    """Answer from a whole collection: `(text, steps, kept)`; `kept` are `(answer, score, unit ids of its window)` of what the answer rests on.
+
+    executor: any `concurrent.futures.Executor` for the map step. Where no partial answer scores above 0 nobody is asked to reduce, and the text says so.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
+    """
+    windows, packing = windows_of(units, question, choices, weight)
+    asked = [{"question": question, "units": window} for window in windows]
+    replies = llm.map(SCORINGS[choices.scoring], asked, executor=executor, description="map")
+    partial = [(text, score, tuple(unit[0] for unit in window)) for window, reply in zip(windows, replies) for text, score in reply]
+    helpful = sorted((row for row in partial if row[1] > 0), key=lambda row: -row[1])
+    unread = sum(not reply for reply in replies)
+    kind = "helpfulness as the model scored it" if llm.is_model else "score: percent of the question's words that the quotes contain, an overlap"
+    said = f"{len(windows)} windows gave {len(partial)} partial answers; {len(partial) - len(helpful)} with score 0 dropped; {kind}"
+    said += f"; {unread} windows without a readable answer" * bool(unread)
+    mapped = Step("map", said, tuple((text[:80], score) for text, score, _ in helpful[:10]), {"answers": partial, "dropped": len(partial) - len(helpful)})
+    if not helpful:
+        text = f"The {what} hold no answer to this question: none of the {len(partial)} partial answers scored above 0."
+        return text, (packing, mapped, Step("reduce", "nothing to reduce", (), {"tokens": 0, "left_out": 0})), []
+    kept, reducing = _reduce_window(question, helpful, choices)
+    if not kept:
+        return f"A window of {choices.window} tokens holds none of the partial answers.", (packing, mapped, reducing), []
+    return llm("reduce_answer", question=question, answers=[row[:2] for row in kept]), (packing, mapped, reducing), kept
+
+
+def _reduce_window(question, helpful, choices):
+    """As many of the best partial answers as fit; the first overflow stops. A best answer that is larger than the window is shortened."""
+    size = lambda rows: prompt_tokens("reduce_answer", {"question": question, "answers": [row[:2] for row in rows]}, choices)
+    sizes = [choices.tokens(answer_block(i, row) + "\n\n") for i, row in enumerate(helpful, start=1)]
+    kept = list(helpful[: prefix(sizes, choices.window, size([]))])
+    cut = ""
+    if not kept:
+        best = helpful[0]
+        text = shorten(best[0], lambda text: size([(text, *best[1:])]) <= choices.window)
+        kept, cut = ([(text, *best[1:])], "; the best one shortened") if text else ([], "")
+    while kept and size(kept) > choices.window:
+        kept.pop()
+    tokens, left = size(kept), len(helpful) - len(kept)
+    said = f"{len(kept)} of {len(helpful)} answers in a window of {tokens} tokens (limit {choices.window}){cut}; {left} did not fit"
+    return kept, Step("reduce", said, tuple((row[0][:80], row[1]) for row in kept[:10]), {"tokens": tokens, "left_out": left, "limit": choices.window})
