@@ -1,8 +1,10 @@
 """Which names a chunk holds and what kind of thing each is, guessed from how they are written: the offline stand-in for judgement."""
 
 import re
+from collections import Counter
+from functools import lru_cache
 
-from .spans import STOP_WORDS, passage_positions, sentences_of, uses_capitals
+from .spans import STOP_WORDS, capitalised_positions, caseless_positions, sentences_of, uses_capitals
 
 TITLES = "Dr Mr Mrs Ms Miss Sir Dame Lady Lord Prof Professor Bishop King Queen Captain Agent Saint President Judge Father Sister".split()
 CUES = {
@@ -16,8 +18,8 @@ CUES = {
 KIND = {cue: kind for kind, cues in CUES.items() for cue in cues.split()}
 PLACE_BEFORE = re.compile(r"\b(?:in|at|near|from|to|across|outside)\s+(?:the\s+)?\Z")
 TITLE_BEFORE = re.compile(rf"\b(?:{'|'.join(TITLES)})\.?\s+\Z")
-# The span rule joins names over these; here they part them again ("University of Selm in 1987"), as a year does.
-PARTING = re.compile(r"(?<!\S)(?:in|on|to|for|and|the)(?!\S)|(?<!\w)(\d{4})(?!\w)")
+# The span rule joins names over these; here they part them again ("University of Selm in 1987"), as a year or a line's end does.
+PARTING = re.compile(r"\n|(?<!\S)(?:in|on|to|for|and|the)(?!\S)|(?<!\w)(\d{4})(?!\w)")
 DATES = frozenset(
     "January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday "
     "Sunday Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays".split()
@@ -52,10 +54,10 @@ def names_in(sentence, whole):
     The capitalised spans and years, parted at "in", "on", "to", "for", "and", "the" and at years. One word that opens a sentence is a name only
     if the text writes it with a capital elsewhere too ("Students", "Born" are none).
     """
-    if not uses_capitals(whole):
-        return passage_positions(sentence, whole)
+    if not _in_capitals(whole):
+        return caseless_positions(sentence)
     found = []
-    for start, end in passage_positions(sentence, whole):
+    for start, end in capitalised_positions(sentence):
         edges = [start]
         for match in PARTING.finditer(sentence, start, end):
             edges += match.span()
@@ -77,6 +79,15 @@ def _is_name(sentence, start, end, whole):
         return False
     if start > 0 or " " in word or word.isdigit() or not word[1:].islower():
         return True
-    lines = (other for line in whole.split("\n") for other in sentences_of(line))
-    openings = sum(other.lstrip("\"“‘'").startswith(word) for other in lines)
-    return len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", whole)) > openings
+    return _openings(whole)[1][word] > _openings(whole)[0][word]
+
+
+_in_capitals = lru_cache(maxsize=64)(uses_capitals)  # asked once for every sentence of a long text
+
+
+@lru_cache(maxsize=64)
+def _openings(whole):
+    """(how often each word opens a sentence or a line, how often it occurs at all)."""
+    sentences = (sentence.lstrip("\"“‘'") for line in whole.split("\n") for sentence in sentences_of(line))
+    first = Counter(match[0] for match in map(re.compile(r"\w+").match, sentences) if match)
+    return first, Counter(re.findall(r"\w+", whole))

@@ -56,7 +56,7 @@ def find_elements(fields):
     title = re.sub(r"^The (?=[^\W\d_a-z])", "", title)
     whole, described, kinds, pairs = f"{title}\n{text}", {}, {}, {}
     for number, sentence in enumerate(sentences_of(text)):
-        named = [(sentence[a:b], guess_type(sentence[a:b], sentence[:a]), a, b) for a, b in names_in(sentence, whole)]
+        named = [(clean(sentence[a:b]), guess_type(sentence[a:b], sentence[:a]), a, b) for a, b in names_in(sentence, whole)]
         named = [row for row in named if row[1] in asked or row[1] == "other"]
         lonely = len(named) == 1 and named[0][0] != title
         if title and (lonely or number == 0 and title.lower() not in text.lower()):
