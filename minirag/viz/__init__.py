@@ -9,6 +9,7 @@ from .flows import draw_flow, draw_path
 from .graphs import draw_graph, draw_walk, layout
 from .hierarchy import draw_hierarchy
 from .palette import SERIES, contrast, style
+from .panels import draw_panels
 from .passages import Html, marked, show_passages
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "draw_flow",
     "draw_graph",
     "draw_hierarchy",
+    "draw_panels",
     "draw_path",
     "draw_ranking",
     "draw_scores",

@@ -4,9 +4,22 @@
 """
 
 from .browser import RetrievalBrowser
+from .build import ChunkSizeExplorer, PassageGraphExplorer
 from .explorer import Choice, Explorer, Slider, Switch
 from .hippo import HippoExplorer
 from .text import BM25Explorer, ChunkExplorer
 from .walk import WalkExplorer
 
-__all__ = ["BM25Explorer", "Choice", "ChunkExplorer", "Explorer", "HippoExplorer", "RetrievalBrowser", "Slider", "Switch", "WalkExplorer"]
+__all__ = [
+    "BM25Explorer",
+    "Choice",
+    "ChunkExplorer",
+    "ChunkSizeExplorer",
+    "Explorer",
+    "HippoExplorer",
+    "PassageGraphExplorer",
+    "RetrievalBrowser",
+    "Slider",
+    "Switch",
+    "WalkExplorer",
+]  # fmt: skip
