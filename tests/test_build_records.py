@@ -52,7 +52,8 @@ def broken(records, rng):
     if kind == "no end":
         return kind, whole.removesuffix(END).rstrip("\n#"), records, 0
     if kind == "prose":
-        return kind, rng.choice(["Sure (as asked): ", "Entities:\n", "<think>(x<|>y)</think>"]) + whole + rng.choice(["", "\nAnything else (more)?"]), records, 0
+        before, after = rng.choice(["Sure (as asked): ", "Entities:\n", "<think>(x<|>y)</think>"]), rng.choice(["", "\nAnything else (more)?"])
+        return kind, before + whole + after, records, 0
     if kind == "no separator":
         return kind, whole.replace("\n##\n", rng.choice(["", "\n", " ", "\n\n"])), records, 0
     if kind == "newlines":
@@ -162,7 +163,9 @@ def test_claims_have_eight_fields_and_missing_ones_are_empty():
     assert read_claims('("claim"<|>A<|>B<|>FRAUD)')[0] == (ClaimRecord("A", "B", "FRAUD"),)
 
 
-@pytest.mark.parametrize("reply, missed, dropped", [("YES", True, 0), ("No.", False, 0), ("**Y**", True, 0), ("n", False, 0), ("Perhaps", False, 1), ("", False, 1)])
+@pytest.mark.parametrize(
+    "reply, missed, dropped", [("YES", True, 0), ("No.", False, 0), ("**Y**", True, 0), ("n", False, 0), ("Perhaps", False, 1), ("", False, 1)]
+)
 def test_the_check_takes_the_first_yes_or_no(reply, missed, dropped):
     assert TASKS["glean_check"].parse(reply) == (missed, dropped)
 

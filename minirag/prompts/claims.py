@@ -15,7 +15,8 @@ SYSTEM = (
 TEMPLATE = """Entities: $entities
 What counts as a claim: $claim_description
 
-A claim: (subject<|>object<|>type of claim<|>TRUE, FALSE or SUSPECTED<|>start date<|>end date<|>what is claimed, in full sentences<|>the sentence of the text it stands in)
+A claim: (subject<|>object<|>type of claim<|>TRUE, FALSE or SUSPECTED<|>start date<|>end date<|>what is claimed, in full sentences<|>\
+the sentence of the text it stands in)
 
 Text:
 $title
@@ -31,7 +32,8 @@ EXAMPLE = (
     ),
 )
 REPORTING = re.compile(
-    r"\b(?:said|says|announced|reported|claimed|claims|argued|insists?|insisted|denied|denies|showed|found|proved|suggested|estimated|admitted|alleged|warned)\b"
+    r"\b(?:said|says|announced|reported|claimed|claims|argued|insists?|insisted|denied|denies|showed|found|proved|suggested|estimated|"
+    r"admitted|alleged|warned)\b"
 )
 YEAR = re.compile(r"\b[12]\d{3}\b")
 
