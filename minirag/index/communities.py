@@ -108,7 +108,7 @@ def find_communities(graph, method="leiden", max_size=10, seed=0, resolution=1.0
     best_of: try this many seeds from `seed` on and keep the one whose coarsest level has the highest modularity.
     The other arguments are those of `algorithms.communities.hierarchy` and of `weighted_network`.
 
-    Source: GraphRAG, Sec. 2.4 (sec-2.4); Survey, Sec. 5 (community index)
+    Source: GraphRAG, Sec. 2.4 (sec-2.4); Survey, Sec. 5 (indices)
     """
     network = weighted_network(graph, reversed_edges)
     tried = []
