@@ -29,14 +29,14 @@ def reproduce(
     as_markdown: bool = typer.Option(False, "--markdown", help="Print the measured values as a Markdown table."),
 ):
     """Run a target's rows and compare them with the stored numbers. Exit status 1 if any cell FAILs."""
-    from ..evaluate.reproduce import ROWS, TARGETS
+    from ..evaluate.reproduce import TARGETS, row_names
 
     if show_list:
         return list_targets()
     if target is None:
         raise MiniragError(f"name a target: {', '.join(TARGETS)}. `minirag reproduce --list` tells what they are.")
     one_of(target, list(TARGETS), "target")
-    names = split_names(rows, [row.name for row in ROWS], "row")
+    names = split_names(rows, row_names(target), "row")
     if json_file and json_file.is_dir():
         raise MiniragError(f"--json {json_file}: a file is expected, this is a folder.")
     if display_commands:
@@ -54,9 +54,11 @@ def run(target, names, encoder, json_file, as_markdown):
     if json_file:
         write_atomic(json_file, json.dumps({**result, "comparison": [asdict(cell) for cell in cells]}, ensure_ascii=False, indent=1) + "\n")
     if as_markdown:
-        typer.echo(markdown_table(result["rows"], cells), nl=False)
+        lines = markdown(list(result["table"][0]), [["" if cell is None else cell for cell in line.values()] for line in result["table"]]) if result.get("table") else None
+        typer.echo(lines or markdown_table(result["rows"], cells), nl=False)
     else:
         show_cells(target, cells)
+        say(*result.get("notes", ()))
     if any(cell.state == "FAIL" for cell in cells):
         raise typer.Exit(FAILED)
 
@@ -72,7 +74,7 @@ def markdown_table(rows, cells, metrics=("R@2", "R@5", "R@10", "R@20", "coverage
         name = row["method"]
         numbers = [f"{row[metric]:.1f}" if metric in row else "" for metric in metrics]
         known = [f"{reference[name, metric]:.1f}" for metric in referred if (name, metric) in reference]
-        lines.append([name, triples[name], *numbers, " / ".join(known)])
+        lines.append([name, triples.get(name, ""), *numbers, " / ".join(known)])
     return markdown(["row", "triples", *metrics, f"reference {' / '.join(referred)}"], lines)
 
 
@@ -102,7 +104,8 @@ def show_plan(target, names, encoder):
 
     stored = load_expected(target)["rows"]
     say(f"{target}: {TARGETS[target]}", f"data here: {_data_is_here(target)}; encoder: {encoder}; nothing was run", "")
-    plan = [[*_describe(row), ", ".join(stored.get(row.name, {}).get("metrics", {})) or "none"] for row in ROWS if row.name in names]
+    described = {row.name: _describe(row) for row in ROWS}
+    plan = [[*described.get(name, [name, "", "", "", ""]), ", ".join(stored.get(name, {}).get("metrics", {})) or "none"] for name in names]
     table(["row", "method", "follow", "choices", "triples", "stored metrics"], plan)
 
 
