@@ -9,14 +9,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from . import refresh
 from .notebook_lint import WIDGET_REPR
 from .shipped import shipped
-from .utils import MiniragError, write_atomic
+from .utils import MiniragError, progress, write_atomic
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 MATH = re.compile(r"(?<![\\$])(\$\$?)(?!\s)((?:\\.|[^$\\])+?)(?<!\s)\1(?!\d)", re.DOTALL)
@@ -56,7 +55,7 @@ def make(folder="handouts", notebooks=None, pdf=True, run=True):
     notebooks: paths; by default those of the checkout, exercises included (without their solutions). run: make the pictures of widgets.
     """
     folder, written = Path(folder), []
-    for path in map(Path, notebooks or _all_notebooks()):
+    for path in progress([*map(Path, notebooks or _all_notebooks())], description="handouts", unit="notebook"):
         if not path.is_file():
             raise MiniragError(f"there is no notebook {str(path)!r}.")
         written.append(write_atomic(folder / f"{path.stem}.html", to_html(path, run)))
@@ -187,12 +186,3 @@ def print_to_pdf(page, browser):
         except (OSError, subprocess.SubprocessError) as error:
             said = f"{Path(browser).name} could not print {Path(page).name} ({type(error).__name__})"
             raise MiniragError(f"{said}. The HTML is there: print it from a browser.") from error
-
-
-def main():
-    for path in make(*sys.argv[1:2]):
-        print(path)
-
-
-if __name__ == "__main__":
-    main()

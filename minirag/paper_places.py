@@ -21,9 +21,13 @@ PACKAGE = Path(__file__).parent
 STAGES = ("build", "index", "operators", "methods", "neural")  # where functions are put together from others that cite a paper
 
 
+def in_checkout():
+    return all((PACKAGE.parent / name).is_dir() for name in ("tests", "notebooks"))
+
+
 def checkout():
     """The repository's folder; an installed package carries neither notebooks nor tests."""
-    if not (PACKAGE.parent / "tests").is_dir():
+    if not in_checkout():
         raise MiniragError("the paper map is made from the notebooks and tests of the repository. Clone it, or read data/paper_map.md.")
     return PACKAGE.parent
 

@@ -1,13 +1,13 @@
 """The paper map: for every element of the five papers, where it is in code, which notebook section shows it, which test holds it.
 
 Generated from the files (see `paper_places`). Cells of the map that are empty stand, with a reason, in
-data/paper_holes.yaml. After a change: `python -m minirag.papermap`.
+data/paper_holes.yaml. After a change: `minirag map --write`.
 """
 
 from collections import defaultdict, namedtuple
 
 from .citations import elements, papers
-from .paper_places import code_places, notebook_places, test_places
+from .paper_places import code_places, in_checkout, notebook_places, test_places
 from .shipped import shipped
 from .utils import MiniragError, write_atomic
 
@@ -22,7 +22,7 @@ TITLES = {
 INTRODUCTION = """# The paper map
 
 Where each equation, definition, operator and table of the five papers is in the kit: the code that cites it, the notebook sections that show it, the
-tests that hold it. Generated from the code by `python -m minirag.papermap`; what is empty stands in [paper_holes.yaml](paper_holes.yaml) with its reason.
+tests that hold it. Generated from the code by `minirag map --write`; what is empty stands in [paper_holes.yaml](paper_holes.yaml) with its reason.
 """
 SHOWN = 3  # places named in one cell of the map
 Row = namedtuple("Row", "element code notebook test")  # each a list of places: (file, what)
@@ -90,9 +90,11 @@ def render(table=None):
 
 
 def text(paper=None):
-    """The map for a terminal, of one paper or of all."""
+    """The map for a terminal, of one paper or of all; in an installed package the whole map as it was shipped."""
     if paper is not None and paper not in papers():
         raise MiniragError(f"there is no paper {paper!r}; the papers are {', '.join(papers())}.")
+    if not in_checkout():
+        return shipped("paper_map.md").read_text(encoding="utf-8")
     lines, reasons = [], holes()
     for row in rows():
         element = row.element
@@ -106,11 +108,8 @@ def text(paper=None):
     return "\n".join(lines)
 
 
-def main():
+def write():
+    """Bring data/paper_map.md and data/paper_holes.yaml up to date."""
     table = rows()
     shrink_holes(table)
     write_atomic(shipped("paper_holes.yaml").parent / "paper_map.md", render(table))
-
-
-if __name__ == "__main__":
-    main()

@@ -6,8 +6,10 @@ import re
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from typer.testing import CliRunner
 
 from minirag import handouts
+from minirag.cli import app
 from minirag.utils import MiniragError
 
 WIDGET = """from minirag.widgets.explorer import Explorer, Slider
@@ -83,6 +85,11 @@ def test_pdf_where_chromium_is(notebook, tmp_path):
         pytest.skip("no Chromium here: install your system's package `chromium`, or set MINIRAG_CHROMIUM to its path")
     written = handouts.make(tmp_path / "out", [notebook], run=False)
     assert [path.name for path in written] == ["some.html", "some.pdf"] and written[1].read_bytes().startswith(b"%PDF")
+
+
+def test_one_command_prints_them(notebook, tmp_path):
+    said = CliRunner().invoke(app, ["handouts", str(notebook), "--out", str(tmp_path / "out"), "--no-pdf", "--no-run"])
+    assert said.exit_code == 0 and "some.html" in said.stdout and (tmp_path / "out" / "some.html").is_file()
 
 
 def test_errors_are_sentences(notebook, tmp_path, monkeypatch):

@@ -7,15 +7,17 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from typer.testing import CliRunner
 
 from minirag import citations, paper_places, papermap
+from minirag.cli import app
 from minirag.symbol_use import Reader, compositions, find, used_by_functions
 from minirag.utils import MiniragError
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), *sorted((ROOT / "exercises" / "solutions").glob("*.ipynb"))]
 MAX_HOLES = 229  # empty cells of the map; lower it whenever holes are filled, never raise it
-ADVICE = "run `python -m minirag.papermap`, look at the difference and commit it"
+ADVICE = "run `minirag map --write`, look at the difference and commit it"
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,13 @@ def test_the_text_of_one_paper():
     assert "PathRAG eq-2: resource propagation" in said and "algorithms/flow.py: resource_flow" in said and "Wang" not in said
     with pytest.raises(MiniragError, match="no paper 'Pathrag'"):
         papermap.text("Pathrag")
+
+
+def test_the_command_prints_a_paper_and_an_installed_package_what_was_shipped(monkeypatch):
+    said = CliRunner().invoke(app, ["map", "GRAG"])
+    assert said.exit_code == 0 and "GRAG eq-6: soft pruning factors" in said.stdout
+    monkeypatch.setattr(papermap, "in_checkout", lambda: False)
+    assert papermap.text() == (ROOT / "data" / "paper_map.md").read_text(encoding="utf-8")
 
 
 def test_holes_shrink_and_never_grow(tmp_path, monkeypatch, table):
@@ -203,3 +212,10 @@ def test_code_and_links_of_the_pages_exist(page):
 def test_the_glossary_explains_the_background_definitions():
     glossary = citations.in_prose((ROOT / "notebooks" / "notation.md").read_text(encoding="utf-8"))
     assert {key for key, element in citations.elements().items() if not element.own} <= glossary
+
+
+def test_an_element_has_a_name_and_nothing_that_a_stray_comma_made():
+    import yaml
+
+    said = yaml.safe_load((ROOT / "data" / "paper_elements.yaml").read_text(encoding="utf-8"))
+    assert not [id for row in said.values() for id, fields in row.items() if not set(fields) <= {"name", "own"}]

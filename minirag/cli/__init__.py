@@ -2,7 +2,7 @@
 
 import sys
 
-from . import ask, fetch, record, reproduce, tables, workshop
+from . import ask, fetch, papers, record, reproduce, tables, workshop
 from .app import app
 
 __all__ = ["app", "main"]
