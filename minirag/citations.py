@@ -116,10 +116,10 @@ def in_prose(text):
     return found
 
 
-def unknown(text, context, cited):
-    """Sentences on what Markdown `text` cites and the kit does not know: a section that the paper lacks, an equation that no code cites.
+def unknown(text, context, known):
+    """Sentences on what Markdown `text` cites and the kit does not know: a section that the paper lacks, an equation that is not in `known`.
 
-    context: the papers that a bare 'Eq. (2)' may mean. cited: {(paper, id)} of the package's `Source:` lines.
+    context: the papers that a bare 'Eq. (2)' may mean. known: {(paper, id)}.
     """
     for paper, id in sorted(in_prose(text) - set(elements())):
         yield f"{paper} has no element {id!r}"
@@ -127,14 +127,14 @@ def unknown(text, context, cited):
     for match in REFERENCE.finditer(text):
         candidates = [named[match.start()]] if match.start() in named else sorted(context)
         for kind, number in _references(match[0]):
-            if kind in ("tab", "fig") or any(_known(paper, kind, number, cited) for paper in candidates):
+            if kind in ("tab", "fig") or any(_known(paper, kind, number, known) for paper in candidates):
                 continue
             problem = f"no {kind}-{number} of {' or '.join(candidates)} is known to the package" if candidates else "of which paper?"
             yield f"{match[0]!r}: {problem}"
 
 
-def _known(paper, kind, number, cited):
+def _known(paper, kind, number, known):
     if kind == "sec":
         return number in sections()[paper]
     element = elements().get((paper, f"{kind}-{number}"))
-    return element is not None and (not element.own or (paper, element.id) in cited)
+    return element is not None and (not element.own or (paper, element.id) in known)

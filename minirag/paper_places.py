@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from . import refresh
-from .citations import PAPER, elements, in_prose, read_source, sources, unknown
+from .citations import elements, in_prose, read_source, sources
 from .notebook_lint import FENCE, MAGIC
 from .symbol_use import Reader, compositions, used_by_functions
 from .utils import MiniragError
@@ -121,13 +121,3 @@ def test_places():
             for key in read_source(source.text)[0]:
                 places[key].append((f"tests/{path.name}", source.symbol))
     return places
-
-
-def unknown_citations(path, cited=None):
-    """[(cell number, sentence)] on what the notebook's text cites and the kit does not know; empty where all is well.
-
-    A bare 'Eq. (2)' belongs to one of the papers that the notebook names. cited: {(paper, id)} known to the package, by default its `Source:` lines.
-    """
-    cells = [(number, FENCE.sub("", cell.source)) for number, cell in enumerate(refresh.read(path).cells) if cell.cell_type == "markdown"]
-    context = {paper for _, text in cells for paper in re.findall(PAPER, text)}
-    return [(number, said) for number, text in cells for said in unknown(text, context, code_places()[0] if cited is None else cited)]

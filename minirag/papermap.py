@@ -4,9 +4,12 @@ Generated from the files (see `paper_places`). Cells of the map that are empty s
 data/paper_holes.yaml. After a change: `minirag map --write`.
 """
 
+import re
 from collections import defaultdict, namedtuple
 
-from .citations import elements, papers
+from . import refresh
+from .citations import PAPER, elements, papers, unknown
+from .notebook_lint import FENCE
 from .paper_places import code_places, in_checkout, notebook_places, test_places
 from .shipped import shipped
 from .utils import MiniragError, write_atomic
@@ -47,6 +50,18 @@ def holes():
 
     said = yaml.safe_load(shipped("paper_holes.yaml").read_text(encoding="utf-8")) or {}
     return {(paper, id): (tuple(row["missing"].split()), row["reason"]) for paper, some in said.items() for id, row in some.items()}
+
+
+def unknown_citations(path, known=None):
+    """[(cell number, sentence)] on what the notebook's text cites and the kit does not know; empty where all is well.
+
+    A bare 'Eq. (2)' belongs to one of the papers that the notebook names. known: {(paper, id)}, by default what some code cites and what is listed as a
+    hole: a notebook may point ahead, but not at what the kit has never heard of.
+    """
+    known = {*code_places()[0], *holes()} if known is None else known
+    cells = [(number, FENCE.sub("", cell.source)) for number, cell in enumerate(refresh.read(path).cells) if cell.cell_type == "markdown"]
+    context = {paper for _, text in cells for paper in re.findall(PAPER, text.replace("the survey", "the Survey"))}
+    return [(number, said) for number, text in cells for said in unknown(text, context, known)]
 
 
 def shrink_holes(table=None):
