@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from minirag.corpus import Chunk
-from minirag.sentences import sentences
+from minirag.segmentation import sentences
 from minirag.tokens import token_spans
 from minirag.utils import MiniragError
 

@@ -6,7 +6,7 @@ script has no case or the writer used none, phrases in quotation marks, numbers 
 
 import re
 
-from ..sentences import sentences
+from ..segmentation import sentences
 
 _OTHER_CAPITALS = "".join(chr(code) for code in range(0xC0, 0x2000) if chr(code).isupper())
 _WORD = rf"(?:[A-Z{_OTHER_CAPITALS}][\w\.\'\u2019\-]*|\d{{4}})"
