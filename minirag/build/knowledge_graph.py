@@ -4,6 +4,7 @@ Differs from the released code in: non-Latin names are kept (`script="unicode"`)
 """
 
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 
 from ..algorithms.synonyms import synonymy_pairs
@@ -57,4 +58,4 @@ def with_synonymy(graph, vectors, threshold=0.8, strict=True, min_letters=0, max
         if long_enough[i]
     )
     relations = tuple(edge for edge in graph.edges if edge.kind == "relation")
-    return Graph(graph.type, graph.source, graph.nodes, relations + synonyms, graph.chunks)
+    return replace(graph, edges=relations + synonyms)
