@@ -15,6 +15,7 @@ from . import refresh
 Problem = namedtuple("Problem", "rule cell message")
 
 MAX_LINES, MAX_MEDIAN_LINES = 30, 10
+MAX_CHARACTERS = 100  # of a code line: what a notebook shows beside its prompt without a scroll bar; 92 reads better
 TEXT_PER_CODE = (1.0, 3.0)  # Markdown cells for each code cell
 # Text and SVG are read, reviewed and compared, so they stay small. PNG twins are what an untrusted notebook and a code host show: they
 # cannot be dropped, and one weighs 20 to 60 KB; they alone may take the rest.
@@ -23,7 +24,8 @@ MAX_KB, MAX_KB_WITH_PNG = 300, 600
 UNCHECKED_WIDGETS = {"interact", "interact_manual", "interactive", "interactive_output", "Output", "clear_output", "update_display"}
 UNCHECKED_MODULES = {"threading", "asyncio", "tqdm"}
 NETWORK_MODULES = {"requests", "urllib", "httpx", "aiohttp", "socket", "ftplib", "http"}
-SHELLS = {"get_ipython", "subprocess", "system", "popen"}
+SHELLS = {"get_ipython", "subprocess"}
+SHELL_CALLS = {"system", "popen"}  # of the module os; an attribute of that name may be anything, a prompt's system turn for one
 MUTING_TAGS = {"nbval-ignore-output", "nbval-skip"}
 MUTING_COMMENT = re.compile(r"^\s*#\s*(NBVAL_IGNORE_OUTPUT|NBVAL_SKIP|PYTEST_VALIDATE_IGNORE_OUTPUT)\s*$", re.MULTILINE)
 MAGIC = re.compile(r"^\s*(?:%|!|\?|[\w.]+\?)")
@@ -164,6 +166,16 @@ def _imported(tree):
             yield node.module.split(".")[0]
 
 
+def _shells(tree):
+    """Whether the code starts a shell: by IPython, subprocess, or the calls of os that do."""
+    nodes = list(ast.walk(tree))
+    imported = [(node, alias) for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names]
+    modules = {alias.asname or alias.name for node, alias in imported if isinstance(node, ast.Import) and alias.name == "os"}
+    from_os = any(getattr(node, "module", None) == "os" and alias.name in SHELL_CALLS for node, alias in imported)
+    calls = [node for node in nodes if isinstance(node, ast.Attribute) and node.attr in SHELL_CALLS]
+    return from_os or bool(SHELLS.intersection(_used(tree))) or any(getattr(node.value, "id", None) in modules | {"os"} for node in calls)
+
+
 def network(notebook, path):
     """No shell line, download or remote address; one cell tagged `colab` may install the kit there."""
     colab = [number for number, cell in _code(notebook) if "colab" in _tags(cell)]
@@ -171,7 +183,7 @@ def network(notebook, path):
         if colab[:1] == [number] and "google.colab" in cell.source:
             continue
         tree = _tree(cell) or ast.Module([], [])
-        if any(MAGIC.match(line) for line in cell.source.splitlines()) or SHELLS.intersection(_used(tree)):
+        if any(MAGIC.match(line) for line in cell.source.splitlines()) or _shells(tree):
             yield number, "has a shell line or a magic. Notebooks run as they are, with nothing to install."
         if reached := sorted(NETWORK_MODULES.intersection(_imported(tree))):
             yield number, f"imports {', '.join(reached)}: no cell reaches for the network."
@@ -219,6 +231,14 @@ def length(notebook, path):
             yield number, f"has {count} lines of code, more than {MAX_LINES}: split it, or move it into the package."
     if lines and statistics.median(lines) > MAX_MEDIAN_LINES:
         yield None, f"its median code cell has {statistics.median(lines):g} lines, more than {MAX_MEDIAN_LINES}."
+
+
+def wide(notebook, path):
+    """Graded cells may: what is long in them is what they tell whoever fails."""
+    for number, cell in _code(notebook):
+        longest = max(map(len, cell.source.splitlines()), default=0)
+        if longest > MAX_CHARACTERS and not cell.metadata.get("nbgrader", {}).get("grade"):
+            yield number, f"has a line of {longest} characters, more than {MAX_CHARACTERS}: give parts of it a name, or break it."
 
 
 def balance(notebook, path):
@@ -280,5 +300,5 @@ def rung(notebook, path):
 RULES = {
     rule.__name__: rule
     for rule in (executed, normalised, outputs, errors, muted, parses, network, keys, pictures)
-    + (headers, length, balance, size, paths, unstable, widgets, rung)
+    + (headers, length, wide, balance, size, paths, unstable, widgets, rung)
 }

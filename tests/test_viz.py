@@ -351,6 +351,8 @@ def test_passages_are_escaped_and_names_marked():
     data = shown._repr_mimebundle_()
     assert "<mark>Mill</mark> &amp; &lt;b&gt;<mark>river</mark>&lt;/b&gt;" in data["text/html"] and "<b>river" not in data["text/html"]
     assert "2. 0.5000  Title p2 [gold]" in data["text/plain"] and "**Mill**" in repr(shown)
+    table = viz.show_chunks([passage.chunk for passage in retrieval(["p1", "p2"]).passages], highlight=["mill"])
+    assert repr(table) == "p1  Title p1\np2  Title p2" and "<mark>Mill</mark> &amp; &lt;b&gt;" in table.html
     assert viz.marked("windmill mill", ["mill"]) == "windmill <mark>mill</mark>"
     assert viz.marked("a <script>", ["<script>"]) == "a <mark>&lt;script&gt;</mark>"
 

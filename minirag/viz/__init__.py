@@ -10,7 +10,7 @@ from .graphs import draw_graph, draw_walk, layout
 from .hierarchy import draw_hierarchy
 from .palette import SERIES, contrast, style
 from .panels import draw_panels
-from .passages import Html, marked, show_passages
+from .passages import Html, marked, show_chunks, show_passages
 
 __all__ = [
     "SERIES",
@@ -28,6 +28,7 @@ __all__ = [
     "draw_walk",
     "layout",
     "marked",
+    "show_chunks",
     "show_passages",
     "style",
 ]  # fmt: skip

@@ -29,6 +29,13 @@ def marked(text, names, before="<mark>", after="</mark>", quote=escape):
     return "".join(before + quote(part) + after if i % 2 else quote(part) for i, part in enumerate(parts))
 
 
+def show_chunks(chunks, highlight=()):
+    """Chunks as they stand in a corpus: a table of id, title and text, with the names in `highlight` marked. Returns an `Html` object."""
+    row = "<tr><td style='vertical-align:top'>{}</td><td style='text-align:left'><b>{}.</b> {}</td></tr>"
+    rows = [row.format(escape(c.id), marked(c.title, highlight), marked(c.text, highlight)) for c in chunks]
+    return Html(f"<table style='background:#FFFFFF;color:#1A1A1A'>{''.join(rows)}</table>", "\n".join(f"{c.id}  {c.title}" for c in chunks))
+
+
 def show_passages(retrieval, highlight=(), gold=(), max_characters=600):
     """The passages of a `Retrieval`, best first, entities marked, gold ones named. Returns an `Html` object.
 
