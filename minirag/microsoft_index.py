@@ -110,7 +110,8 @@ def _open(path):
     found = {name: files[f"{PREFIX[layout]}{name}.parquet"] for name in wanted if f"{PREFIX[layout]}{name}.parquet" in files}
     missing = [name for name in wanted if name not in found and name not in OPTIONAL]
     if missing:
-        raise MiniragError(f"{path} has no {PREFIX[layout]}{missing[0]}.parquet; expected {', '.join(PREFIX[layout] + n for n in wanted if n not in OPTIONAL)}.")
+        needed = ", ".join(f"{PREFIX[layout]}{name}.parquet" for name in wanted if name not in OPTIONAL)
+        raise MiniragError(f"{path} has no {PREFIX[layout]}{missing[0]}.parquet; an index of the {layout} layout has {needed}.")
     return {name: pd.read_parquet(BytesIO(read())) for name, read in found.items()}, layout
 
 

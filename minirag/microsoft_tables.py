@@ -90,7 +90,8 @@ class _Rows:
         for place, report in sorted(self.index.reports.items()):
             row = {**self._place(place), "id": _key("report", self.items[place].id), "title": report.title, "summary": report.summary}
             row |= {"full_content": report.text, "rank": report.rating, "rank_explanation": report.rating_explanation}
-            row |= {"rating_explanation": report.rating_explanation, "findings": [{"summary": f.summary, "explanation": f.explanation} for f in report.findings]}
+            findings = [{"summary": f.summary, "explanation": f.explanation} for f in report.findings]
+            row |= {"rating_explanation": report.rating_explanation, "findings": findings}
             yield {**row, "full_content_json": report.to_json(), "period": "", "size": len(self.items[place].members)}
 
     def _place(self, place):

@@ -54,8 +54,8 @@ def run(target, names, encoder, json_file, as_markdown):
     if json_file:
         write_atomic(json_file, json.dumps({**result, "comparison": [asdict(cell) for cell in cells]}, ensure_ascii=False, indent=1) + "\n")
     if as_markdown:
-        lines = markdown(list(result["table"][0]), [["" if cell is None else cell for cell in line.values()] for line in result["table"]]) if result.get("table") else None
-        typer.echo(lines or markdown_table(result["rows"], cells), nl=False)
+        lines = [["" if cell is None else cell for cell in line.values()] for line in result.get("table", ())]
+        typer.echo(markdown(list(result["table"][0]), lines) if lines else markdown_table(result["rows"], cells), nl=False)
     else:
         show_cells(target, cells)
         say(*result.get("notes", ()))

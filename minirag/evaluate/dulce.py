@@ -37,7 +37,8 @@ def reproduce_dulce(rows=None, seed=0, best_of=1):
     expected = load_expected("dulce")
     expected = {**expected, "rows": {name: stored for name, stored in expected["rows"].items() if wanted(name)}}
     numbers = [{key: value for key, value in row.items() if key == "method" or not isinstance(value, str)} for row in measured]
-    return {"target": "dulce", "rows": measured, "table": side_by_side(measured, expected), "notes": _notes(real, ours), "comparison": compare(numbers, expected)}
+    shown = {"table": side_by_side(measured, expected), "notes": _notes(real, ours)}
+    return {"target": "dulce", "rows": measured, **shown, "comparison": compare(numbers, expected)}
 
 
 def _files(real):

@@ -26,7 +26,7 @@ def generate_questions(llm, description, users=5, tasks=5, questions=5, executor
     """
     people = llm("user_tasks", description=description, users=users, tasks=tasks)[:users]
     pairs = [(user, task) for user, named in people for task in named[:tasks]]
-    fields = [{"description": description, "user": user, "task": task, "count": questions} for user, task in pairs]
+    fields = [{"description": description, "user": user, "activity": task, "count": questions} for user, task in pairs]
     written = llm.map("global_questions", fields, executor=executor, description="questions")
     rows = [(user, task, text) for (user, task), some in zip(pairs, written) for text in some[:questions]]
     return [SenseQuestion(f"g{number:03d}", text, user, task) for number, (user, task, text) in enumerate(rows, start=1)]

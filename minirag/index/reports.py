@@ -66,7 +66,8 @@ class CommunityIndex:
         places = {item.id: place for place, item in enumerate(self.communities.items)}
         place = places.get(community, community)
         if place not in self.reports:
-            raise MiniragError(f"No report on community {community!r}; there are: {', '.join(self.communities.items[p].id for p in list(self.reports)[:8])} ...")
+            known = ", ".join(self.communities.items[p].id for p in sorted(self.reports)[:8])
+            raise MiniragError(f"No report on community {community!r}; the first are: {known}.")
         return self.reports[place]
 
     def drill_down(self, place):
@@ -120,7 +121,7 @@ def _step(level, contexts, missing, given):
     lost = sum((Counter(context.left_out) for context in contexts), Counter())
     summary = f"level {level}: {len(contexts)} contexts ({', '.join(f'{n} {kind}' for kind, n in kinds.items()) or 'none'})"
     summary += f"; left out: {', '.join(f'{n} {kind}' for kind, n in lost.items())}" if lost else "; nothing left out"
-    summary += f"; {given} reports given" * bool(given) + f"; {missing} replies without a report" * bool(missing)
+    summary += f"; {given} given" * bool(given) + f"; {missing} without a readable report" * bool(missing)
     return Step("community reports", summary, (), {"left_out": dict(lost), "missing": missing, "kinds": dict(kinds)})
 
 
@@ -170,6 +171,6 @@ def load_index(folder):
     places = {item.id: place for place, item in enumerate(items)}
     reports = {}
     for row in read_jsonl(folder / "reports.jsonl"):
-        findings = tuple(Finding(**finding) for finding in row.pop("findings"))
-        reports[places[row.pop("community")]] = Report(**row, findings=findings)
+        place, findings = places[row.pop("community")], tuple(Finding(**finding) for finding in row.pop("findings"))
+        reports[place] = Report(**row, findings=findings)
     return CommunityIndex(communities, reports, {}, header["source"], tuple(Step(**step) for step in header["trace"]))

@@ -40,7 +40,8 @@ class MapReduceChoices:
 
     def __post_init__(self):
         if self.scoring not in SCORINGS or self.oversize not in OVERSIZE:
-            raise MiniragError(f"scoring={self.scoring!r}, oversize={self.oversize!r}: expected one of {', '.join(SCORINGS)}, and one of {', '.join(OVERSIZE)}.")
+            expected = f"expected one of {', '.join(SCORINGS)}, and one of {', '.join(OVERSIZE)}"
+            raise MiniragError(f"scoring={self.scoring!r}, oversize={self.oversize!r}: {expected}.")
 
     def tokens(self, text):
         return self.count(text) if callable(self.count) else count_tokens(text, self.count)
@@ -75,35 +76,40 @@ def windows_of(units, question, choices, weight=None):
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
-    task, units = SCORINGS[choices.scoring], list(units)
+    size = lambda some: prompt_tokens(SCORINGS[choices.scoring], {"question": question, "units": some}, choices)
+    units, header = list(units), size([])
     random.Random(choices.seed).shuffle(units)
-    header = prompt_tokens(task, {"question": question, "units": []}, choices)
     if units and header >= choices.window:
-        raise MiniragError(f"A window of {choices.window} tokens cannot hold anything: the instructions and the question alone take {header}. Use a larger window.")
-    fits = lambda some: prompt_tokens(task, {"question": question, "units": some}, choices) <= choices.window
-    sizes = [choices.tokens(unit_block(unit) + "\n\n") for unit in units]
-    # A unit that is as large as a window may still fit without the blank line after it.
-    large = {i for i, size in enumerate(sizes) if header + size > choices.window and not fits([units[i]])}
-    shortened, left_out = [], []
-    for i in sorted(large) if choices.oversize == "cut" else ():
-        text = shorten(units[i][1], lambda text: fits([(units[i][0], text)]) and header + choices.tokens(unit_block((units[i][0], text)) + "\n\n") <= choices.window)
-        (shortened if text else left_out).append(units[i][0])
-        if text:
-            units[i] = (units[i][0], text)
-            sizes[i] = choices.tokens(unit_block(units[i]) + "\n\n")
-            large.discard(i)
-    small = [i for i in range(len(units)) if i not in large]
-    packed, alone = pack([sizes[i] for i in small], choices.window, header)
-    windows = [[units[small[i]] for i in window] for window in packed] + [[units[small[i]]] for i in alone]
-    if choices.oversize == "exceed":
-        windows += [[units[i]] for i in sorted(large)]
-    elif choices.oversize == "leave out":
-        left_out = [units[i][0] for i in sorted(large)]
-    windows = windows if choices.oversize == "exceed" else _checked(windows, fits)
+        said = f"A window of {choices.window} tokens cannot hold anything: instructions and question alone take {header}."
+        raise MiniragError(f"{said} Use a larger window.")
+    small, over, changed = _sorted_by_fit(units, size, header, choices)
+    packed, alone = pack([_tokens(unit, choices) for unit in small], choices.window, header)
+    windows = _checked([[small[i] for i in window] for window in packed], lambda window: size(window) <= choices.window)
+    windows += [[small[i]] for i in alone] + [[unit] for unit in over]
     if choices.resort:
         windows = [sorted(window, key=lambda unit: -(weight or {}).get(unit[0], 0.0)) for window in windows]
-    tokens = [prompt_tokens(task, {"question": question, "units": window}, choices) for window in windows]
-    return windows, _packing_step(len(units), windows, tokens, choices, shortened, left_out)
+    return windows, _packing_step(len(units), windows, [size(window) for window in windows], choices, changed)
+
+
+def _tokens(unit, choices):
+    """Tokens of a unit in a window, with the blank line after it."""
+    return choices.tokens(unit_block(unit) + "\n\n")
+
+
+def _sorted_by_fit(units, size, header, choices):
+    """Units that fit a window, units that go over it alone, and `{"shortened": ids, "left_out": ids}` of what was done about larger ones."""
+    small, over, changed = [], [], {"shortened": [], "left_out": []}
+    for name, text in units:
+        if header + _tokens((name, text), choices) <= choices.window or size([(name, text)]) <= choices.window:
+            small.append((name, text))
+        elif choices.oversize == "exceed":
+            over.append((name, text))
+        elif choices.oversize == "cut" and (shorter := shorten(text, lambda text: size([(name, text)]) <= choices.window)):
+            small.append((name, shorter))
+            changed["shortened"].append(name)
+        else:
+            changed["left_out"].append(name)
+    return small, over, changed
 
 
 def _checked(windows, fits):
@@ -117,13 +123,14 @@ def _checked(windows, fits):
     return windows
 
 
-def _packing_step(count, windows, tokens, choices, shortened, left_out):
+def _packing_step(count, windows, tokens, choices, changed):
+    shortened, left_out = changed["shortened"], changed["left_out"]
     said = f"{count} units shuffled (seed {choices.seed}) into {len(windows)} windows of at most {choices.window} tokens, the largest {max(tokens, default=0)}"
     said += f"; {len(shortened)} larger than a window, shortened" * bool(shortened) + f"; {len(left_out)} LEFT OUT, larger than a window" * bool(left_out)
     over = sum(size > choices.window for size in tokens)
     said += f"; {over} windows exceed the limit, each with one unit" * bool(over)
     held = [[unit[0] for unit in window] for window in windows]
-    return Step("pack", said, (), {"windows": held, "tokens": tokens, "shortened": shortened, "left_out": left_out, "limit": choices.window})
+    return Step("pack", said, (), {"windows": held, "tokens": tokens, "limit": choices.window, **changed})
 
 
 def map_reduce(llm, question, units, choices, what="reports", executor=None, weight=None):

@@ -9,7 +9,7 @@ SYSTEM = (
 )
 TEMPLATE = """The collection: $description
 User: $user
-Task: $task
+Task: $activity
 
 Write $count questions."""
 

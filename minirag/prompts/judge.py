@@ -7,7 +7,8 @@ from .task import Task
 
 SYSTEM = (
     "You compare two answers to the same question by one criterion and nothing else. Name the better one; call it a tie only if the answers are much alike and "
-    'what sets them apart is negligible. Reply with one JSON object and nothing beside it: {"winner": 1 or 2, or 0 for a tie, "reason": why, in a few sentences}'
+    'what sets them apart is negligible. Reply with one JSON object and nothing beside it: '
+    '{"winner": 1 or 2, or 0 for a tie, "reason": why, in a few sentences}'
 )
 TEMPLATE = """Question: $question
 

@@ -19,6 +19,7 @@ TEMPLATE = """Part of the collection:
 $context
 
 Question: $question"""
+ENDING = re.compile(r"(?<=\w{3})(?:ies|ied|y|ing|ed|es|s|e)$")
 CITED = re.compile(r"\[[^\[\]]{1,400}\]")
 MOST_SENTENCES = 4
 
@@ -44,7 +45,7 @@ def parse(text):
 
 def stems(text):
     """Content words with the commonest English endings taken off, so that "worries" meets "worry"."""
-    return {re.sub(r"(?<=\w{3})(?:ies|ied|y)$|(?<=\w{3})(?:ing|ed|es|s|e)$", lambda m: "i" if m[0] in ("ies", "ied", "y") else "", w) for w in content_words(text)}
+    return {ENDING.sub(lambda end: "i" if end[0] in ("ies", "ied", "y") else "", word) for word in content_words(text)}
 
 
 def best_sentences(question, units):
@@ -83,7 +84,8 @@ def rule(fields):
     The score is the percentage of the question's content words that the quoted sentences contain.
     """
     picked, covered = chosen(fields)
-    return json.dumps({"answer": " ".join(said for _, said in picked) or "Nothing here shares a word with the question.", "score": overlap(fields["question"], covered)})
+    answer = " ".join(said for _, said in picked) or "Nothing here shares a word with the question."
+    return json.dumps({"answer": answer, "score": overlap(fields["question"], covered)})
 
 
 TASK = Task(name="map_answer", stage="answer", system=SYSTEM, template=TEMPLATE, parse=parse, rule=rule, max_tokens=1000, show=show)
