@@ -1,5 +1,6 @@
 """Stage 1 of the unified framework: from a corpus to a graph."""
 
+from .annotated import annotated_elements
 from .attributes import attribute_matrix, attributes, five_graphs
 from .elements import Elements, extract_elements
 from .extraction import choose_extraction, extract
@@ -12,6 +13,7 @@ from .tree import node_text, tree
 
 __all__ = [
     "Elements",
+    "annotated_elements",
     "attribute_matrix",
     "attributes",
     "choose_extraction",

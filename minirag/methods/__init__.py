@@ -9,6 +9,8 @@ from .graphrag_local import GraphRAGLocal
 from .hipporag import HippoRAG
 from .hyde import HyDE
 from .ircot import IRCoTHippoRAG
+from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
+from .pathrag import PathRAG, PathRAGLight
 from .proposition import PropositionRetriever
 from .text_summaries import TextSummaries
 from .vanilla import VanillaRAG
@@ -17,6 +19,7 @@ from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 _BASELINES = (ZeroShot, ChainOfThought, SelfConsistency, VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE)
 METHODS = {method.name: method for method in (*_BASELINES, HippoRAG, IRCoTHippoRAG)}
 METHODS |= {method.name: method for method in (GraphRAGLocal, GraphRAGGlobal, TextSummaries)}
+METHODS |= {method.name: method for method in (LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight)}
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = ["METHODS", "BM25Retriever", "DenseRetriever", "HippoRAG", "IRCoTHippoRAG", "Method"]

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from ..build import Elements, choose_extraction, extract_elements, textual_knowledge_graph
+from ..build.annotated import annotated_elements
 from ..corpus import Extraction
 from ..graph import Graph
 from ..index.communities import find_communities
@@ -54,7 +55,8 @@ def graph_of(corpus, llm, extraction=None, follow="paper", choices=GraphChoices(
     """The textual knowledge graph of a corpus.
 
     extraction: None lets `llm` read the text; `Elements`, triples (an `Extraction`, or the name of one that came with the corpus) or a whole
-    `Graph` are used as they are. Triples have no descriptions: the statement itself describes a relation.
+    `Graph` are used as they are; "annotations" are hand-written elements where a corpus has them. Triples have no descriptions: the statement
+    itself describes a relation.
     """
     if isinstance(extraction, Graph):
         return extraction
@@ -62,7 +64,8 @@ def graph_of(corpus, llm, extraction=None, follow="paper", choices=GraphChoices(
         asked = {"gleanings": choices.gleanings, "claims": choices.covariates, "entity_types": choices.entity_types, "follow": follow}
         extraction = extract_elements(corpus, llm, executor=executor, **asked)
     elif not isinstance(extraction, Elements):
-        extraction = choose_extraction(corpus, extraction, llm, executor)
+        written = annotated_elements(corpus) if extraction == "annotations" else None
+        extraction = written or choose_extraction(corpus, extraction, llm, executor)
     if isinstance(extraction, Extraction):
         extraction = elements_of(extraction)
     return textual_knowledge_graph(corpus.chunks, extraction, llm, follow=follow, executor=executor)

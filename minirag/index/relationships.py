@@ -1,0 +1,40 @@
+"""The two vector indices of a rich knowledge graph: entities and relationships, each encoded by the text that a method reads."""
+
+from ..utils import MiniragError
+from .vectors import VectorIndex
+
+ENTITY_TEXTS = {
+    "name": lambda node: node.name,
+    "description": lambda node: node.description or node.name,
+    "name and description": lambda node: " ".join(filter(None, (node.name, node.description))),
+}
+RELATIONSHIP_TEXTS = ("description and names", "keywords, names, description")
+
+
+def entity_index(graph, encoder, text="description"):
+    """Encode every node by its "name" (PathRAG's identifiers), "description" (the survey), or "name and description" (LightRAG's code).
+
+    Source: Survey, Sec. 5 (indices)
+    """
+    if text not in ENTITY_TEXTS:
+        raise MiniragError(f"entity_text={text!r}: expected one of {', '.join(map(repr, ENTITY_TEXTS))}.")
+    return VectorIndex(tuple(node.name for node in graph.nodes), encoder.encode([ENTITY_TEXTS[text](node) for node in graph.nodes]), encoder)
+
+
+def relationship_index(graph, encoder, text="description and names"):
+    """Encode every edge; row i is edge i. "description and names" (the survey), or "keywords, names, description" (LightRAG's code).
+
+    Source: Survey, Sec. 5 (indices)
+    """
+    if text not in RELATIONSHIP_TEXTS:
+        raise MiniragError(f"relation_text={text!r}: expected one of {', '.join(map(repr, RELATIONSHIP_TEXTS))}.")
+    labels = [f"{graph.nodes[edge.source].name} — {graph.nodes[edge.target].name}" for edge in graph.edges]
+    texts = [relationship_text(graph, edge, text) for edge in graph.edges]
+    return VectorIndex(tuple(labels), encoder.encode(texts), encoder)
+
+
+def relationship_text(graph, edge, text):
+    names = f"{graph.nodes[edge.source].name} {graph.nodes[edge.target].name}"
+    said = edge.description or edge.name
+    parts = (said, names) if text == RELATIONSHIP_TEXTS[0] else (edge.keywords, names, said)
+    return " ".join(filter(None, parts))

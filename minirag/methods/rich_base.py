@@ -1,0 +1,80 @@
+"""What a method over a rich knowledge graph is, whatever it then does with it: built, opened over a graph, varied, saved."""
+
+from dataclasses import replace
+from functools import cached_property
+
+from ..encoders import load_encoder
+from ..index.relationships import entity_index, relationship_index
+from ..llm import load_llm
+from . import rich_parts as parts
+from .base import Method
+from .graphrag_parts import route
+
+
+class RichMethod(Method):
+    """LightRAG and PathRAG stand on this. Subclasses set `kind`, their choices and what the released code does instead, and `pairs`, whether
+    the two directions of a relation are one edge; `preset` holds choices that the method itself makes.
+
+    Source: Survey, Sec. 4 (graphs)
+    """
+
+    graph_type = "rich knowledge"
+    index_components = ("Entity", "Relationship")
+    kind = ()
+    pairs = "undirected"
+    preset = {}
+    reused = {"entity_index": "entity_text", "relationship_index": "relation_text"}
+
+    def __init__(self, graph, llm, encoder, chosen):
+        super().__init__(graph.chunks, llm)
+        self.graph, self.chosen = graph, chosen
+        self.encoder = load_encoder(encoder).fit([c.passage for c in self.chunks])
+        self.labels = [one.title or one.id for one in self.chunks]
+
+    def __repr__(self):
+        return f"{type(self).__name__} over {self.graph!r}; encoder {self.encoder.name}; answers by {self.llm.name}"
+
+    @classmethod
+    def choose(cls, follow, choices):
+        return route(follow, {**cls.preset, **choices}, own=cls.kind)["own"]
+
+    @classmethod
+    def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, follow="paper", **choices):
+        """Read a corpus into a rich knowledge graph. extraction: see `rich_graph_of`; **choices: the fields of the method's choices."""
+        chosen, llm = cls.choose(follow, choices), load_llm(llm)
+        return cls(parts.rich_graph_of(corpus, llm, extraction, chosen.gleanings, cls.pairs, executor), llm, encoder, chosen)
+
+    @classmethod
+    def from_graph(cls, graph, llm="offline", encoder="minilm", follow="paper", **choices):
+        """The method over a graph that exists already, such as Microsoft's index, or a graph of triples; edges go from source to target."""
+        return cls(graph, load_llm(llm), encoder, cls.choose(follow, choices))
+
+    def with_options(self, **choices):
+        """The same graph with other choices; what they leave as it is, such as the vectors, is shared."""
+        other = type(self)(self.graph, self.llm, self.encoder, replace(self.chosen, **choices))
+        for name, decided_by in self.reused.items():
+            if name in self.__dict__ and getattr(other.chosen, decided_by) == getattr(self.chosen, decided_by):
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+    def save(self, folder):
+        """Write graph and choices to a folder, in open formats. Vectors stay in the embedding cache."""
+        parts.save(self.graph, self.chosen, folder)
+
+    @classmethod
+    def load(cls, folder, llm="offline", encoder="minilm"):
+        """Read what `save` wrote."""
+        graph, choices = parts.load(folder, cls.__name__)
+        return cls.from_graph(graph, llm, encoder, **choices)
+
+    @cached_property
+    def entity_index(self):
+        return entity_index(self.graph, self.encoder, self.chosen.entity_text)
+
+    @cached_property
+    def relationship_index(self):
+        return relationship_index(self.graph, self.encoder, self.chosen.relation_text)
+
+    def answer(self, question, k=5):
+        """Retrieve, fill the context, and let the language model (or the offline rule) answer from it; k is only for the passages shown."""
+        return parts.answer_from(self, question, k)
