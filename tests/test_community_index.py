@@ -10,7 +10,9 @@ from small_graphs import WORDS, communities_of, graph_of
 
 from minirag.index import ContextBuilder, find_communities, write_reports
 from minirag.index.communities import weighted_network
-from minirag.index.reports import choose_reports, load_index, read_report_rows, report_rows, save_index
+from minirag.index.agreement import agreement, level_table, stability
+from minirag.index.frozen import frozen_index, read_report_rows, report_rows
+from minirag.index.reports import choose_reports, load_index, save_index
 from minirag.index.sources import cited
 from minirag.llm import load_llm
 from minirag.prompts import TASKS
@@ -260,3 +262,26 @@ def test_citations_lead_to_reports_and_passages():
     assert cited(index, "x [report:1-0] and [p1, p2]") == ([1], [0])
     assert cited(index, "only [report:1-0]") == ([1], [0])  # a report stands for what it cites itself
     assert cited(index, "nothing [here] (p1)") == ([], [])
+
+
+def test_a_kept_division_comes_back_and_is_compared_with_a_fresh_one():
+    index = write_reports(two_levels(), load_llm("offline"))
+    rows = json.loads(json.dumps(list(report_rows(index))))
+    again = frozen_index(index.communities.graph, rows)
+    assert again.reports == index.reports and [c.members for c in again.communities.items] == [c.members for c in index.communities.items]
+    assert agreement(again.communities, index.communities, 1) == pytest.approx(1)
+    other = communities_of(index.communities.graph, [["ABCD"], ["AC", "BD"]])
+    assert agreement(other, index.communities, 1) < 0.5
+    with pytest.raises(MiniragError, match="'Z'"):
+        frozen_index(index.communities.graph, [{**rows[0], "members": ["A", "Z"]}])
+    with pytest.raises(MiniragError, match="share a member"):
+        frozen_index(index.communities.graph, [rows[1], {**rows[1], "title": "again"}])
+    unsplit = frozen_index(index.communities.graph, [rows[0], rows[1]])
+    assert [len(level) for level in unsplit.communities.levels] == [1, 1]
+
+
+def test_a_clear_division_is_stable_and_its_levels_are_told():
+    clear = graph_of([f"{g}{a}-{g}{b}" for g in "xyz" for a in range(5) for b in range(a)] + ["x0-y0", "y0-z0"])
+    assert stability(clear) == pytest.approx(1) and stability(clear, method="louvain") == pytest.approx(1)
+    [row] = level_table(find_communities(clear))
+    assert (row["communities"], row["largest"], row["alone"]) == (3, 5, 0) and row["modularity"] > 0.5

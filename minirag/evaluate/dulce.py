@@ -4,6 +4,7 @@ The paper's Table 3 is about other texts (podcasts, news); its numbers stand in 
 """
 
 from ..index import ContextBuilder, find_communities, write_reports
+from ..index.agreement import agreement
 from ..index.reports import CODE, choose_reports
 from ..llm import load_llm
 from ..methods.map_reduce import MapReduceChoices, windows_of
@@ -71,18 +72,7 @@ def _modularity(microsoft, ours):
 
 
 def _agreement(microsoft, ours):
-    """Adjusted mutual information of the two partitions, nodes without a community counted as alone."""
-    from sklearn.metrics import adjusted_mutual_info_score
-
-    row = {"method": "agreement"}
-    for level in (0, 1):
-        row[f"AMI level {level}"] = round(float(adjusted_mutual_info_score(_labels(microsoft, level), _labels(ours, level))), 4)
-    return row
-
-
-def _labels(communities, level):
-    home = {node: number for number, members in enumerate(communities.partition(level)) for node in members}
-    return [home[node] for node in range(len(communities.graph.nodes))]
+    return {"method": "agreement", **{f"AMI level {level}": round(agreement(microsoft, ours, level), 4) for level in (0, 1)}}
 
 
 def _contexts(index):

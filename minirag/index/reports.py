@@ -125,28 +125,6 @@ def _step(level, contexts, missing, given):
     return Step("community reports", summary, (), {"left_out": dict(lost), "missing": missing, "kinds": dict(kinds)})
 
 
-def report_rows(index):
-    """Reports keyed by the names of their members, as they are kept beside a corpus: one JSON object a community."""
-    graph = index.communities.graph
-    for place, report in sorted(index.reports.items()):
-        item = index.communities.items[place]
-        yield {"level": item.level, "members": sorted(graph.nodes[i].name for i in item.members), **asdict(report)}
-
-
-def read_report_rows(rows, source=""):
-    """`{frozenset of member names: Report}` out of such rows; rows without members, title or summary are an error that names the row."""
-    found = {}
-    for number, row in enumerate(rows, start=1):
-        missing = [key for key in ("members", "title", "summary") if not row.get(key)]
-        if missing:
-            raise MiniragError(f"Report {number} has no {missing[0]!r}; each needs members, title, summary, rating and findings.")
-        findings = tuple(Finding(f["summary"], f.get("explanation", "")) for f in row.get("findings", ()))
-        rating = float(row.get("rating", 0.0))
-        report = Report(row["title"], row["summary"], rating, row.get("rating_explanation", ""), findings, row.get("source") or source)
-        found[frozenset(row["members"])] = report
-    return found
-
-
 def save_index(index, folder):
     """Write graph, communities and reports to a folder; `communities.json` comes last. Contexts are not kept: the builder makes them again."""
     folder, items = Path(folder), index.communities.items

@@ -78,7 +78,7 @@ class GraphRAGGlobal(Method):
         if isinstance(reports, CommunityIndex):
             return cls(reports, llm, encoder, chosen, executor)
         graph = parts.graph_of(corpus, llm, extraction, follow, chosen["building"], executor)
-        index = parts.index_of(graph, llm, chosen["building"], chosen["reporting"], chosen["reading"].count, executor, reports)
+        index = parts.index_of(corpus, graph, llm, chosen["building"], chosen["reporting"], chosen["reading"].count, executor, reports)
         return cls(index, llm, encoder, chosen, executor)
 
     @classmethod

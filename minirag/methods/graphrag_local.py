@@ -83,7 +83,7 @@ class GraphRAGLocal(Method):
         chosen, llm = parts.route(follow, choices, **KINDS), load_llm(llm)
         if not isinstance(reports, CommunityIndex):
             graph = parts.graph_of(corpus, llm, extraction, follow, chosen["building"], executor)
-            reports = parts.index_of(graph, llm, chosen["building"], chosen["reporting"], chosen["local"].count, executor, reports)
+            reports = parts.index_of(corpus, graph, llm, chosen["building"], chosen["reporting"], chosen["local"].count, executor, reports)
         return cls(reports, llm, encoder, chosen)
 
     @classmethod

@@ -9,11 +9,14 @@ from ..build.annotated import annotated_elements
 from ..corpus import Extraction
 from ..graph import Graph
 from ..index.communities import find_communities
+from ..index.frozen import frozen_index
 from ..index.reports import CommunityIndex, load_index, save_index, write_reports
 from ..prompts.records import EntityRecord, RelationshipRecord
-from ..utils import MiniragError, write_atomic
+from ..shipped import shipped
+from ..utils import MiniragError, read_jsonl, write_atomic
 
 REPORTS_OF = "communities"
+KEPT = "reports.jsonl"
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,27 @@ def elements_of(extraction):
     return Elements(extraction.source, entities, relationships)
 
 
-def index_of(graph, llm, choices, report_choices, count="regex", executor=None, reports=None):
-    """Communities and reports of a graph. reports: frozenset of member names -> Report, or a `CommunityIndex` that is used as it is."""
+def index_of(corpus, graph, llm, choices, report_choices, count="regex", executor=None, reports=None):
+    """Communities and reports of a graph.
+
+    reports: frozenset of member names -> Report, for communities that need no new one; "annotations" takes the division and the reports that were
+    written by hand for the corpus; a `CommunityIndex` is used as it is.
+    """
     if isinstance(reports, CommunityIndex):
         return reports
+    if reports == "annotations":
+        return kept_index(corpus, graph)
     c = choices
     divided = find_communities(graph, c.method, c.max_size, c.community_seed, c.resolution, c.largest_component_only, c.reversed_edges, c.best_of)
     return write_reports(divided, llm, count=count, executor=executor, given=reports, **asdict(report_choices))
+
+
+def kept_index(corpus, graph):
+    """The communities and reports that were written by hand for a shipped corpus, `data/corpora/NAME/reports.jsonl`; an error where it has none."""
+    path = shipped("corpora") / corpus.name / KEPT
+    if not path.is_file():
+        raise MiniragError(f"Corpus {corpus.name!r} has no {KEPT}. Leave reports out to let the language model, or the offline rule, write them.")
+    return frozen_index(graph, read_jsonl(path))
 
 
 def save(index, choices, folder):

@@ -118,6 +118,7 @@ def rule(fields):
         name, words = _name(said), OWN_NOTICE.sub("", said.partition(" | ")[2])
         findings.append({"summary": name, "explanation": f"{_short(words)} [Data: {DATA[kind]} ({number})]".strip()})
     told = " ".join(_short(said.partition(" | ")[2], 1) for _, _, said in entities[:3])
+    told += f" [Data: Entities ({', '.join(number for _, number, _ in entities[:3])})]" if told.strip() else ""
     counts = ", ".join(f"{sum(row[0] == kind for row in rows)} {name.lower()}" for kind, name in DATA.items() if any(row[0] == kind for row in rows))
     report = {
         "title": " and ".join(names) or "An empty community",

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 from .answer import content_words
 from .community_report import read_number
@@ -49,7 +50,10 @@ def stems(text):
 
 
 def best_sentences(question, units):
-    """`[(words shared with the question, sentence with its citations, unit id)]` of the sentences that share any, best first."""
+    """`[(words shared with the question, sentence with its citations, unit id)]` of the sentences that share any, best first.
+
+    A shared word counts the more, the fewer sentences of the window have it.
+    """
     wanted, found = stems(question), []
     for number, (unit, text) in enumerate(units):
         for paragraph in text.split("\n"):
@@ -58,8 +62,10 @@ def best_sentences(question, units):
                 shared = wanted & stems(sentence)
                 if shared:
                     said = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(sentence.split()))
-                    found.append((-len(shared), number, f"{said} [{unit}]{''.join(f' {c}' for c in cited[:2])}", shared))
-    return [(shared, said, units[number][0]) for _, number, said, shared in sorted(found, key=lambda row: row[:2])]
+                    found.append((shared, f"{said} [{unit}]{''.join(f' {c}' for c in cited[:2])}", unit, number))
+    common = Counter(word for shared, *_ in found for word in shared)
+    found.sort(key=lambda row: (-sum(1 / common[word] for word in sorted(row[0])), row[3]))
+    return [row[:3] for row in found]
 
 
 def overlap(question, shared):
@@ -79,7 +85,7 @@ def chosen(fields):
 
 
 def rule(fields):
-    """Quotes: the sentences that share most words with the question, each with the unit it stands in and what that cites.
+    """Quotes: the sentences that share most words with the question, rare words first, each with the unit it stands in and what that cites.
 
     The score is the percentage of the question's content words that the quoted sentences contain.
     """
