@@ -6,6 +6,8 @@ from ..utils import MiniragError, read_jsonl
 from .elements import Elements
 
 FILE = "elements.jsonl"
+# Claims may use the column names of GraphRAG's own tables.
+COLUMNS = {"start_date": "start", "end_date": "end", "source_text": "text"}
 
 
 def annotated_elements(corpus):
@@ -28,6 +30,7 @@ def annotated_elements(corpus):
 
 
 def _record(kind, said, where):
+    said = {COLUMNS.get(name, name): value for name, value in said.items()} if kind is ClaimRecord else said
     if unknown := sorted(set(said) - set(kind._fields)):
         raise MiniragError(f"{where}: {said} has a field {unknown[0]!r}; expected are {', '.join(kind._fields)}.")
     try:
