@@ -276,6 +276,9 @@ def test_a_kept_division_comes_back_and_is_compared_with_a_fresh_one():
         frozen_index(index.communities.graph, [{**rows[0], "members": ["A", "Z"]}])
     with pytest.raises(MiniragError, match="share a member"):
         frozen_index(index.communities.graph, [rows[1], {**rows[1], "title": "again"}])
+    with pytest.raises(MiniragError, match="same id"):
+        frozen_index(index.communities.graph, [rows[0], rows[1], {**rows[2], "community": rows[1]["community"]}])
+    assert frozen_index(index.communities.graph, [{**rows[0], "community": "town"}]).report("town").title == rows[0]["title"]
     unsplit = frozen_index(index.communities.graph, [rows[0], rows[1]])
     assert [len(level) for level in unsplit.communities.levels] == [1, 1]
 

@@ -1,5 +1,7 @@
 """Communities and reports that were written once and kept: beside a shipped corpus, keyed by the names of their members."""
 
+from dataclasses import replace
+
 from ..prompts.community_report import Finding, Report
 from ..utils import MiniragError
 from .communities import gather
@@ -7,13 +9,13 @@ from .reports import CommunityIndex
 
 
 def report_rows(index):
-    """The rows to keep: one JSON object a community, its first level, the names of its members and its report."""
+    """The rows to keep: one JSON object a community: its id, its first level, the names of its members and its report."""
     graph = index.communities.graph
     for place, report in sorted(index.reports.items()):
         item = index.communities.items[place]
         findings = [{"summary": f.summary, "explanation": f.explanation} for f in report.findings]
         fields = {"title": report.title, "summary": report.summary, "rating": report.rating, "rating_explanation": report.rating_explanation}
-        yield {"level": item.level, "members": sorted(graph.nodes[i].name for i in item.members), **fields, "findings": findings, "source": report.source}
+        yield {"community": item.id, "level": item.level, "members": sorted(graph.nodes[i].name for i in item.members), **fields, "findings": findings, "source": report.source}
 
 
 def read_report_rows(rows, source=""):
@@ -47,6 +49,11 @@ def frozen_index(graph, rows, source="hand-written reports"):
             raise MiniragError(f"Two reports of level {depth} share a member: a level divides the nodes, so that each has one community.")
         levels.append(here + [members for members in (levels[-1] if levels else []) if not members & covered])
     communities = gather(graph, levels, "a division kept with its reports")
+    ids = {frozenset(graph.position[name] for name in row["members"]): row["community"] for row in rows if row.get("community")}
+    items = tuple(replace(item, id=ids.get(frozenset(item.members), item.id)) for item in communities.items)
+    if len({item.id for item in items}) < len(items):
+        raise MiniragError("Two communities of the reports have the same id: ids must be unique, for answers cite them.")
+    communities = replace(communities, items=items)
     reports = {frozenset(graph.position[name] for name in names): report for names, report in read_report_rows(rows, source).items()}
     found = {place: reports[frozenset(item.members)] for place, item in enumerate(communities.items) if frozenset(item.members) in reports}
     return CommunityIndex(communities, found, {}, " and ".join(dict.fromkeys(report.source for report in found.values())))
