@@ -32,7 +32,7 @@ def read_report_rows(rows, source=""):
     return found
 
 
-def frozen_index(graph, rows, source="hand-written reports"):
+def frozen_index(graph, rows, source="the corpus's writers"):
     """The division and the reports that such rows keep, over the graph they were made for: a `CommunityIndex`.
 
     A community that no row of the next level splits stands on that level too. Raises `MiniragError` for a member that is no node of the graph, or

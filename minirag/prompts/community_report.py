@@ -25,7 +25,7 @@ Write the report in at most $max_words words."""
 MAX_WORDS = 1500
 LINE = re.compile(r"(Entity|Relationship|Claim|Report) (\S+): ([^\n]*)")
 DATA = {"Entity": "Entities", "Relationship": "Relationships", "Claim": "Claims", "Report": "Reports"}
-MOST_FINDINGS = 5
+MOST_FINDINGS, MOST_WORDS = 5, 60
 NOTICE = "Extract by rule, no language model"
 OWN_NOTICE = re.compile(rf"{NOTICE}: [^.]*\.\s*")
 
@@ -107,7 +107,7 @@ def rule(fields):
     """An extract, not a summary: the elements that come first in the context, in their own words, with their numbers.
 
     The title names the first entities or parts, the findings quote up to five relationships, claims or reports (entities where there are none),
-    two sentences each; the rating is a size, the square root of the number of elements read, and the explanation says so.
+    two sentences and 60 words each; the rating is a size, the square root of the number of elements read, and the explanation says so.
     """
     rows = [match.groups() for match in LINE.finditer(fields["context"])]
     entities, others = [row for row in rows if row[0] == "Entity"], [row for row in rows if row[0] != "Entity"]
@@ -135,7 +135,8 @@ def _name(said):
 
 
 def _short(text, count=2):
-    return " ".join(" ".join(s.split()) for s in sentences_of(text)[:count])
+    words = " ".join(sentences_of(text)[:count]).split()
+    return " ".join(words[:MOST_WORDS]) + " …" * (len(words) > MOST_WORDS)
 
 
 TASK = Task(
