@@ -15,7 +15,8 @@ def report_rows(index):
         item = index.communities.items[place]
         findings = [{"summary": f.summary, "explanation": f.explanation} for f in report.findings]
         fields = {"title": report.title, "summary": report.summary, "rating": report.rating, "rating_explanation": report.rating_explanation}
-        yield {"community": item.id, "level": item.level, "members": sorted(graph.nodes[i].name for i in item.members), **fields, "findings": findings, "source": report.source}
+        members = sorted(graph.nodes[i].name for i in item.members)
+        yield {"community": item.id, "level": item.level, "members": members, **fields, "findings": findings, "source": report.source}
 
 
 def read_report_rows(rows, source=""):
