@@ -3,7 +3,7 @@
 import random
 from collections import defaultdict
 
-from ..algorithms.flow import edge_flow_paths, search_paths
+from ..algorithms.flow import edge_flow_paths, expands, resource_flow, search_paths
 from ..results import Step
 
 RANKINGS = ("flow", "random", "hop-first")
@@ -14,7 +14,7 @@ def collect_nodes(keywords, index, count, cutoff=None):
 
     Returns a step whose `data["nodes"]` holds `(name, node position, cosine)` in the order found.
 
-    Source: PathRAG, Sec. 4.1 (node retrieval)
+    Source: PathRAG, Eq. 1 (eq-1)
     """
     found = {}
     if keywords:
@@ -132,3 +132,25 @@ def _edge_text(graph, source, target, places, edge_text):
     said = "; ".join(filter(None, said))
     return f"{source} → {target}{f': {said}' if said else ''}"
 
+
+
+def connections(ways, names, alpha=0.8, threshold=0.05):
+    """What the flow alone would connect, without listing a path: ordered pairs, starts pruned, nodes visited, and the most nodes one start opens.
+
+    Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
+    """
+    names, pairs, pruned, visited, opened = set(names), 0, 0, set(), 0
+    for start in sorted(name for name in names if name in ways):
+        resource = resource_flow(ways, start, alpha, threshold)
+        open_nodes = {node for node, amount in resource.items() if expands(ways, node, amount, threshold)}
+        reached, ahead = {start}, [start]
+        while ahead:
+            here = ahead.pop()
+            fresh = set(ways[here]) - reached if here in open_nodes else set()
+            reached |= fresh
+            ahead += fresh
+        visited |= set(resource)
+        opened = max(opened, len(open_nodes))
+        pruned += start not in open_nodes
+        pairs += len(reached & names) - 1
+    return {"pairs": pairs, "pruned": pruned, "visited": len(visited), "opened": opened}

@@ -1,0 +1,182 @@
+"""The target `paths`: what LightRAG and PathRAG put into the prompt, on Microsoft's Dulce index and on the shipped textbook.
+
+No answer is judged here. Measured are the tokens of a context and the evidence in it: short phrases, word for word from the text, which people chose for
+each question. The paper's tokens are about other texts and other graphs; they stand in `data/expected/paths.yaml` in a column of their own.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+from ..fetching import available
+from ..llm import load_llm
+from ..methods import METHODS
+from ..methods.pathrag_paths import connections
+from ..microsoft_index import load_dulce
+from ..prompts.answer import content_words
+from ..readers import load_corpus
+from ..shipped import shipped
+from ..utils import MiniragError, progress, read_jsonl
+from .expected import compare, load_expected
+
+
+@dataclass(frozen=True)
+class PathRow:
+    """A line of the table: its name, the method, and its settings."""
+
+    name: str
+    method: str
+    follow: str = "paper"
+    choices: Mapping[str, Any] = field(default_factory=dict)
+
+
+# LightRAG as PathRAG's authors ran it: the released code's top-60 and its three budgets of 4,000 tokens. The survey's k of 4 has a row of its own.
+PATH_ROWS = (
+    PathRow("lightrag-local", "lightrag-local", "code"),
+    PathRow("lightrag-global", "lightrag-global", "code"),
+    PathRow("lightrag-hybrid", "lightrag-hybrid", "code"),
+    PathRow("lightrag-hybrid-survey", "lightrag-hybrid"),
+    PathRow("pathrag", "pathrag"),
+    PathRow("pathrag-lt", "pathrag-lt"),
+    PathRow("pathrag-paths-only", "pathrag", choices={"global_edges": 0}),
+    PathRow("pathrag-undirected", "pathrag", choices={"directed": False}),
+    PathRow("pathrag-with-passages", "pathrag", choices={"sources": True}),
+    PathRow("pathrag-lt-with-passages", "pathrag-lt", choices={"sources": True}),
+    PathRow("random", "pathrag", choices={"ranking": "random"}),
+    PathRow("hop-first", "pathrag", choices={"ranking": "hop-first"}),
+    PathRow("flat", "pathrag", choices={"prompt": "flat"}),
+    PathRow("pathrag-code", "pathrag", "code"),
+    PathRow("pathrag-lt-code", "pathrag-lt", "code"),
+)
+CORPORA = ("dulce", "textbook")
+BASE = "lightrag-hybrid"  # what savings are measured against
+PATH_NAMES = tuple(f"{corpus} {row.name}" for corpus in CORPORA for row in PATH_ROWS)
+
+
+def reproduce_paths(rows=None, encoder="minilm"):
+    """Measure the target: `{"target", "rows", "notes", "comparison"}`; a row for every corpus that is there and every setting.
+
+    tokens: mean of a context. evidence %: phrases that stand in it word for word. evidence words %: content words of the phrases that stand in
+    it anywhere, since an index describes in its own words what the text says in others. saved %: tokens less than LightRAG hybrid's.
+    paths, pairs connected, starts pruned: means of a question, where the method has them.
+
+    Source: PathRAG, tokens a question (tokens)
+    """
+    measured, notes = [], []
+    for name in CORPORA:
+        wanted = [row for row in PATH_ROWS if not rows or f"{name} {row.name}" in rows]
+        if wanted and name == "dulce" and not available("dulce"):
+            notes.append("dulce: not here; `minirag fetch dulce` gets it. Its rows were left out.")
+        elif wanted:
+            measured += measure(name, wanted, encoder)
+    if not measured:
+        raise MiniragError("None of these rows can run here: the Dulce index is not there. Get it with `minirag fetch dulce`.")
+    expected = load_expected("paths")
+    done = {row["method"] for row in measured}
+    expected = {**expected, "rows": {name: stored for name, stored in expected["rows"].items() if name in done or not rows and name.startswith("paper")}}
+    return {"target": "paths", "rows": measured, "notes": notes + verdicts(measured), "comparison": compare(measured, expected)}
+
+
+def measure(name, wanted, encoder):
+    """Rows of one corpus; `tokens` of the base row are measured even if it is not asked for."""
+    corpus, questions = open_corpus(name)
+    built = {}
+    base = average(open_row(PATH_ROWS[2], name, corpus, encoder, built), questions)["tokens"]
+    found = []
+    for row in progress(wanted, description=name, unit="row"):
+        numbers = average(open_row(row, name, corpus, encoder, built), questions)
+        found.append({"method": f"{name} {row.name}", **numbers, "saved %": round(100 * (1 - numbers["tokens"] / base), 1)})
+    return found
+
+
+def open_corpus(name):
+    """`(graph or corpus, [(question, evidence)])`. The evidence is for counting only; no method sees it.
+
+    Raises `MiniragError` where a question has no evidence.
+    """
+    if name == "dulce":
+        rows = read_jsonl(shipped("questions_dulce.jsonl"))
+        return load_dulce().graph, [(row["question"], tuple(row["evidence"])) for row in rows]
+    corpus = load_corpus(name)
+    evidence = {row["id"]: tuple(row["evidence"]) for row in read_jsonl(shipped("corpora") / name / "evidence.jsonl")}
+    if missing := [question.id for question in corpus.questions if not evidence.get(question.id)]:
+        raise MiniragError(f"Corpus {name!r}: evidence.jsonl has nothing for question {missing[0]!r}.")
+    return corpus.without_gold(), [(question.text, evidence[question.id]) for question in corpus.questions]
+
+
+def open_row(row, name, corpus, encoder, built):
+    """The method of one row; those with the same settings share a graph and its vectors (`built`, a dict)."""
+    key, method, llm = (row.method, row.follow), METHODS[row.method], load_llm("offline")
+    if key not in built:
+        if name == "dulce":
+            built[key] = method.from_graph(corpus, llm, encoder, follow=row.follow)
+        else:
+            built[key] = method.build(corpus, llm, encoder, extraction="annotations", follow=row.follow)
+    return built[key].with_options(**row.choices)
+
+
+def average(method, questions):
+    """Means over the questions: tokens of the context, evidence found, and what the flow saw."""
+    totals, retrievals = {}, method.retrieve_many([question for question, _ in questions])
+    for retrieval, (_, evidence) in zip(retrievals, questions):
+        sections, step = method.context(retrieval)
+        text = "\n".join(one for texts in sections.values() for one in texts)
+        numbers = {"tokens": step.data["tokens"], "evidence %": 100 * coverage(text, evidence), "evidence words %": 100 * word_coverage(text, evidence)}
+        for one in retrieval.trace:
+            numbers |= {"paths": len(one.data["paths"])} if one.operator == "paths" else {}
+            if one.operator == "flow":
+                numbers |= {f"{what}": one.data[key] for what, key in (("pairs connected", "pairs"), ("starts pruned", "pruned")) if key in one.data}
+        for key, value in numbers.items():
+            totals[key] = totals.get(key, 0) + value
+    return {key: round(value / len(questions), 1) for key, value in totals.items()}
+
+
+def plain(text):
+    """Lower case, one space, straight quotation marks: two copies of one sentence read the same."""
+    return re.sub(r"\s+", " ", text.lower().translate(str.maketrans("‘’“”", "''\"\"")))
+
+
+def coverage(text, evidence):
+    """Share of the phrases that stand in the text word for word."""
+    whole = plain(text)
+    return sum(plain(phrase) in whole for phrase in evidence) / len(evidence)
+
+
+def word_coverage(text, evidence):
+    """Mean share of a phrase's content words that stand in the text anywhere."""
+    words = content_words(plain(text))
+    shares = [len(words & wanted) / len(wanted) for wanted in map(content_words, map(plain, evidence)) if wanted]
+    return sum(shares) / max(len(shares), 1)
+
+
+def verdicts(measured):
+    """Sentences on the paper's direction: does PathRAG cost fewer tokens than LightRAG, and its light version fewer still?"""
+    tokens = {row["method"]: row["tokens"] for row in measured}
+    said = []
+    for name in CORPORA:
+        for kind, (full, light) in {"paper's setting": ("pathrag", "pathrag-lt"), "code's setting": ("pathrag-code", "pathrag-lt-code")}.items():
+            order = [tokens.get(f"{name} {row}") for row in (light, full, BASE)]
+            if None not in order:
+                holds = "holds" if order[0] < order[1] < order[2] else "does not hold"
+                numbers = f"PathRAG-lt {order[0]:,.0f}, PathRAG {order[1]:,.0f}, LightRAG hybrid {order[2]:,.0f} tokens a question"
+                said.append(f"{name}, {kind}: {numbers}; the paper's order (8,869 < 13,318 < 15,837) {holds}.")
+    return said
+
+
+def connection_table(method, questions, thresholds=(0.3, 0.1, 0.05, 0.02, 0.01, 0.005), directed=(True, False)):
+    """Against theta, each way or both: ordered pairs connected in percent, starts pruned in percent, nodes visited; means of a question.
+
+    method: a `PathRAG`. A start whose out-edges number more than 1 / theta is pruned at once; over .05 that is more than 20.
+
+    Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
+    """
+    names = [[name for name, _, _ in trace[1].data["nodes"]] for trace in method.with_options(global_edges=0, top_k=1, max_paths=1).score_many(list(questions))]
+    rows = []
+    for both_ways in directed:
+        ways, _ = method.with_options(directed=both_ways).ways
+        for threshold in thresholds:
+            seen = [connections(ways, some, method.chosen.alpha, threshold) for some in names]
+            mean = lambda key, of: round(100 * sum(one[key] for one in seen) / max(sum(of(some) for some in names), 1), 1)
+            row = {"directed": both_ways, "threshold": threshold, "pairs connected %": mean("pairs", lambda some: len(some) * (len(some) - 1))}
+            rows.append({**row, "starts pruned %": mean("pruned", len), "visited": round(sum(one["visited"] for one in seen) / len(seen), 1)})
+    return rows

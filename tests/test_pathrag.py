@@ -1,0 +1,226 @@
+"""PathRAG: worked examples in both settings, what enters the prompt and in which order, choices, and real graphs."""
+
+import dataclasses
+import random
+
+import pytest
+
+import minirag as mr
+from minirag.algorithms.flow import search_paths
+from minirag.corpus import Chunk
+from minirag.graph import Edge, Graph, Node
+from minirag.methods import METHODS
+from minirag.methods.pathrag import PathRAG, PathRAGLight
+from minirag.methods.pathrag_paths import collect_nodes, connections, flow_graph
+from minirag.utils import MiniragError
+
+from .scripted import Scripted
+from .small import TableEncoder, corpus_of
+
+EXAMPLE = ("SA", "SB", "AT", "AC", "BC", "CT", "CD")
+ENCODER = TableEncoder({"S": (1,), "T": (0, 1), "A": (0, 0, 1), "B": (0, 0, 0, 1), "C": (0, 0, 0, 0, 1), "D": (0, 0, 0, 0, 0, 1)})
+
+
+def graph_of(pairs, types=""):
+    """A rich graph in which the edge u-v is described "u to v", has keywords "key uv" and its own passage."""
+    names = sorted({name for pair in pairs for name in pair})
+    nodes = tuple(Node(name, types, f"what {name} is") for name in names)
+    edges = tuple(Edge(names.index(u), names.index(v), description=f"{u} to {v}", keywords=f"key {u}{v}", chunks=(i,)) for i, (u, v) in enumerate(pairs))
+    return Graph("rich knowledge", "a test", nodes, edges, tuple(Chunk(f"{u}{v}", f"Of {u} and {v}.", f"{u}{v}") for u, v in pairs))
+
+
+def says(high, low):
+    return Scripted(lambda task, fields: f'{{"high_level_keywords": {high}, "low_level_keywords": {low}}}'.replace("'", '"'))
+
+
+def over(graph, low=("S", "T"), **choices):
+    return PathRAG.from_graph(graph, says([], list(low)), ENCODER, **{"nodes": len(low), "empty": "short question", "global_edges": 0, **choices})
+
+
+def paths_of(retrieval):
+    return [("".join(path), round(score, 4)) for path, score in retrieval.trace[4].data["paths"]]
+
+
+def test_the_worked_example_as_the_paper_has_it():
+    found = over(graph_of(EXAMPLE)).retrieve("?", k=2)
+    assert paths_of(found) == [("SAT", 0.78), ("SACT", 0.68), ("SBCT", 0.68)]
+    assert found.trace[3].data == {"visited": 6, "pruned": 1, "pairs": 1, "capped": 0}  # T has no way out
+    # SA carries SAT and SACT, AT only SAT, CT both longer paths; each passage is one edge.
+    scores = dict(zip((chunk.id for chunk in found.trace and over(graph_of(EXAMPLE)).chunks), found.trace[-1].data["scores"]))
+    assert scores == pytest.approx({"SA": 1.46, "SB": 0.68, "AT": 0.78, "AC": 0.68, "BC": 0.68, "CT": 1.36, "CD": 0})
+    assert found.ids == ["SA", "CT"]
+
+
+def test_the_worked_example_as_the_code_has_it():
+    method = PathRAG.from_graph(graph_of(EXAMPLE), says(["x"], ["S", "T"]), ENCODER, follow="code", search="each", entity_text="name", nodes=2)
+    assert [(frozenset(path), score) for path, score in paths_of(method.retrieve("?"))] == [
+        (frozenset("SAT"), 0.45), (frozenset("SBCT"), 0.4067), (frozenset("SACT"), 0.3667)
+    ]  # fmt: skip
+
+
+def test_nodes_are_taken_from_each_keyword_in_turn():
+    encoder = TableEncoder({"a1": (1,), "a2": (0.9, 0.1), "b1": (0, 0, 1), "b2": (0, 0, 0.9, 0.1), "a": (1,), "b": (0, 0, 1)})
+    method = PathRAG.from_graph(graph_of([("a1", "b1"), ("a2", "b2")]), says(["b"], ["a"]), encoder, nodes=3)
+    assert [name for name, *_ in method.retrieve("?").trace[1].data["nodes"]] == ["a1", "b1", "a2"]
+    assert [name for name, *_ in collect_nodes(["a"], method.entity_index, 4, 0.5).data["nodes"]] == ["a1", "a2"]
+    assert collect_nodes([], method.entity_index, 4).data["nodes"] == []
+    low = method.with_options(levels="low").retrieve("?").trace[1].data["nodes"]
+    assert [name for name, *_ in low][:2] == ["a1", "a2"]
+
+
+def test_a_path_becomes_text_node_edge_node():
+    method = over(graph_of(EXAMPLE, "letter"), top_k=1)
+    [text] = method.context(method.retrieve("?"))[0]["paths"]
+    assert text.split("\n") == [
+        "S (letter): what S is", "S → A: S to A", "A (letter): what A is", "A → T: A to T", "T (letter): what T is"
+    ]  # fmt: skip
+    keywords = method.with_options(edge_text="keywords")
+    assert "S → A: key SA" in keywords.context(keywords.retrieve("?"))[0]["paths"][0]
+
+
+def ends(method, question="?"):
+    """The paths of a context, by their letters."""
+    texts = method.context(method.retrieve(question))[0]["paths"]
+    return ["".join(line[0] for line in text.split("\n")[::2]) for text in texts]
+
+
+def test_the_most_reliable_path_ends_the_prompt_and_the_question_opens_it():
+    method = over(graph_of(EXAMPLE))
+    assert ends(method) == ["SBCT", "SACT", "SAT"]
+    assert ends(method.with_options(order="descending")) == ["SAT", "SACT", "SBCT"]
+    shuffled = {tuple(ends(method.with_options(order="random", seed=seed))) for seed in range(20)}
+    assert len(shuffled) > 2 and all(sorted(some) == ["SACT", "SAT", "SBCT"] for some in shuffled)
+    assert ends(method.with_options(order="random", seed=3)) == ends(method.with_options(order="random", seed=3))
+    for where, before in (("first", True), ("last", False)):
+        one = method.with_options(question=where)
+        one.answer("Why S?")
+        prompt = one.llm.asked[-1][1].rsplit("Ilse Brandt was born in Selm.", 1)[-1]
+        assert (prompt.index("Why S?") < prompt.index("S → A")) is before
+        assert prompt.rindex("A → T") > prompt.rindex("C → T")
+
+
+def test_the_ablations():
+    graph = graph_of([*EXAMPLE, "ST"])
+    method = over(graph, top_k=2)
+    assert [path for path, _ in paths_of(method.retrieve("?"))] == ["ST", "SAT"]
+    hops = over(graph, top_k=4, ranking="hop-first")
+    assert [len(path) for path, _ in paths_of(hops.retrieve("?"))] == [2, 3, 4, 4] and ends(hops)[-1] == "ST"
+    drawn = {tuple(sorted(path for path, _ in paths_of(over(graph, top_k=2, ranking="random", seed=s).retrieve("?")))) for s in range(30)}
+    assert len(drawn) > 3
+    texts = over(graph, prompt="flat", top_k=4)
+    flat = texts.context(texts.retrieve("?"))[0]["paths"]
+    assert len(flat) == len(set(flat)) == 5 + 7 and not any("\n" in text for text in flat)  # nodes S A B C T, edges without CD
+
+
+def test_budget_keeps_the_most_reliable_paths():
+    method = over(graph_of(EXAMPLE))
+    whole = method.context(method.retrieve("?"))[1].data["tokens"]
+    one = method.with_options(path_budget=whole // 2)
+    assert ends(one) == ["SAT"]
+
+
+def test_direction_decides_what_is_connected():
+    graph = graph_of(["SA", "TA"])
+    assert paths_of(over(graph).retrieve("?")) == []
+    both = over(graph, directed=False).retrieve("?")
+    assert {path for path, _ in paths_of(both)} == {"SAT", "TAS"}
+    assert [[len(some) for some in steps] for steps in both.trace[4].data["edges"]] == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("out, pruned", [(20, 0), (21, 1)])
+def test_a_start_with_more_than_twenty_ways_out_is_pruned(out, pruned):
+    graph = graph_of([("S", "T"), *(("S", f"x{i}") for i in range(out - 1))])
+    flow = over(graph).retrieve("?").trace[3].data
+    assert flow["pruned"] == 1 + pruned and flow["pairs"] == 1 - pruned  # T, a sink, never passes anything on
+    assert over(graph, threshold=0.01).retrieve("?").trace[3].data["pairs"] == 1
+
+
+def test_the_order_of_the_graph_does_not_matter():
+    pairs, rng = list(EXAMPLE), random.Random(0)
+    expected = paths_of(over(graph_of(pairs)).retrieve("?"))
+    for _ in range(5):
+        rng.shuffle(pairs)
+        assert paths_of(over(graph_of(pairs)).retrieve("?")) == expected
+
+
+def test_connections_are_what_the_paths_connect():
+    rng = random.Random(1)
+    for _ in range(30):
+        pairs = sorted({(rng.choice("abcdefgh"), rng.choice("abcdefgh")) for _ in range(14)})
+        graph = graph_of([pair for pair in pairs if pair[0] != pair[1]])
+        for directed in (True, False):
+            ways, _ = flow_graph(graph, directed)
+            names = [node.name for node in graph.nodes][:5]
+            search, seen = search_paths(ways, names, top_k=None), connections(ways, names)
+            assert (search.connected_pairs, search.pruned_starts, search.visited) == (seen["pairs"], seen["pruned"], seen["visited"])
+
+
+def test_synonymy_edges_carry_nothing():
+    graph = graph_of(["SA", "AT"])
+    graph = dataclasses.replace(graph, edges=(graph.edges[0], dataclasses.replace(graph.edges[1], kind="synonymy")))
+    assert paths_of(over(graph).retrieve("?")) == []
+
+
+def test_global_relations_and_the_codes_other_sections():
+    graph = graph_of(EXAMPLE)
+    method = PathRAG.from_graph(graph, says(["x"], ["S", "T"]), ENCODER, nodes=2)
+    found = method.retrieve("?")
+    assert len(method.context(found)[0]["relations"]) == 2  # as many as N
+    code = METHODS["pathrag"].from_graph(graph, says(["x"], ["S", "T"]), ENCODER, follow="code", cutoff=None)
+    assert list(code.context(code.retrieve("?"))[0]) == ["relations", "passages", "entities", "paths"]
+
+
+def test_without_keywords_the_code_retrieves_nothing():
+    method = PathRAG.from_graph(graph_of(EXAMPLE), says(["x"], []), ENCODER, follow="code")
+    found = method.retrieve("?")
+    assert paths_of(found) == [] and all(passage.score == 0 for passage in found.passages) and not any(method.context(found)[0].values())
+
+
+def test_the_light_version_and_wrong_choices(tmp_path):
+    light = PathRAGLight.from_graph(graph_of(EXAMPLE), "offline", ENCODER)
+    assert (light.chosen.nodes, light.chosen.top_k, light.chosen.alpha) == (20, 5, 0.8)
+    assert PathRAGLight.from_graph(graph_of(EXAMPLE), "offline", ENCODER, top_k=7).chosen.top_k == 7
+    for wrong in ({"order": "upwards"}, {"threshold": 0}, {"alpha": 1.2}, {"nodes": 0}, {"pace": 1}):
+        with pytest.raises(MiniragError, match=next(iter(wrong))):
+            PathRAG.from_graph(graph_of(EXAMPLE), "offline", ENCODER, **wrong)
+    light.save(tmp_path)
+    again = PathRAGLight.load(tmp_path, "offline", ENCODER)
+    assert again.chosen == light.chosen and again.retrieve("S and T").ids == light.retrieve("S and T").ids
+
+
+def test_two_directions_of_a_relation_stay_apart():
+    corpus = corpus_of(("p1", "Ada Renner met Ben Lorne. Selm Clinic employs Ada Renner."))
+    directed, joined = (METHODS[name].build(corpus, encoder="lsa").graph for name in ("pathrag", "lightrag-local"))
+    assert len(directed.edges) >= len(joined.edges) > 0
+
+
+def test_the_textbook_from_question_to_answer():
+    corpus = mr.load_corpus("textbook")
+    method = PathRAG.build(corpus, encoder="lsa", extraction="annotations")
+    answer = method.answer(corpus.questions[0].text)
+    assert answer.text and len(answer.retrieval.trace[4].data["paths"]) == 15
+    assert [step.operator for step in answer.retrieval.trace] == [
+        "keywords", "node vdb", "relationship vdb", "flow", "paths", "chunk from paths", "context"
+    ]  # fmt: skip
+
+
+@pytest.mark.needs("dulce")
+def test_on_microsofts_graph_hubs_are_pruned_at_the_papers_threshold():
+    from minirag.evaluate.paths import connection_table, open_corpus
+
+    graph, questions = open_corpus("dulce")
+    method = PathRAG.from_graph(graph, encoder="lsa")
+    rows = {(row["directed"], row["threshold"]): row for row in connection_table(method, [q for q, _ in questions])}
+    assert rows[True, 0.05]["starts pruned %"] > 50 and rows[True, 0.005]["pairs connected %"] > rows[True, 0.05]["pairs connected %"]
+    assert rows[False, 0.005]["pairs connected %"] > rows[True, 0.005]["pairs connected %"]
+
+
+@pytest.mark.needs("dulce")
+def test_the_evidence_of_the_dulce_questions_stands_in_the_text():
+    from minirag.evaluate.paths import open_corpus, plain
+
+    graph, questions = open_corpus("dulce")
+    texts = [plain(chunk.text) for chunk in graph.chunks]
+    assert len(questions) == 10
+    for _, evidence in questions:
+        assert 2 <= len(evidence) <= 4 and all(any(plain(phrase) in text for text in texts) for phrase in evidence)
