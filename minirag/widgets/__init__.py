@@ -7,6 +7,7 @@ from .browser import RetrievalBrowser
 from .build import ChunkSizeExplorer, PassageGraphExplorer
 from .explorer import Choice, Explorer, Slider, Switch
 from .hippo import HippoExplorer
+from .paths import PathExplorer
 from .text import BM25Explorer, ChunkExplorer
 from .walk import WalkExplorer
 
@@ -18,6 +19,7 @@ __all__ = [
     "Explorer",
     "HippoExplorer",
     "PassageGraphExplorer",
+    "PathExplorer",
     "RetrievalBrowser",
     "Slider",
     "Switch",
