@@ -12,6 +12,7 @@ from .benchmark import evaluate_retrieval
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce
 from .expected import compare, load_expected
+from .paths import PATH_NAMES, reproduce_paths
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ TARGETS = {
     "professors": "rung 0: the shipped corpus; triples by hand annotation, and by the offline rules",
     "musique_train": "rung 1: 100 MuSiQue questions over 1,890 passages; triples published by the HippoRAG authors (GPT-3.5), and by the offline rules",
     "dulce": "rung 1: Microsoft's published GPT-4 index of Operation Dulce beside ours, in the structure of GraphRAG, Table 3; no encoder",
+    "paths": "rung 0 and 1: tokens and evidence of LightRAG and PathRAG, with the paper's ablations, on the textbook and on Microsoft's Dulce index",
     "musique": "rung 1, fetched: the full MuSiQue of Wang, Table IV",
     "2wikimultihopqa": "rung 1, fetched: the full 2WikiMultiHopQA of Wang, Table IV",
     "hotpotqa": "rung 1, fetched: the full HotpotQA of Wang, Table IV",
@@ -66,6 +68,8 @@ def reproduce(target, encoder="minilm", rows=None, ks=(2, 5, 10, 20)):
         raise MiniragError(f"Target {target!r} has no row {missing[0]!r}; it has: {', '.join(known)}.")
     if target == "dulce":
         return reproduce_dulce(rows)
+    if target == "paths":
+        return reproduce_paths(rows, encoder)
     wanted = [row for row in ROWS if not rows or row.name in rows]
     corpus = load_corpus(target) if target == "professors" else load_dataset(target)
     built, measured = {}, []
@@ -80,7 +84,7 @@ def reproduce(target, encoder="minilm", rows=None, ks=(2, 5, 10, 20)):
 
 def row_names(target):
     """The rows that `reproduce(target, rows=...)` can pick."""
-    return list(DULCE_ROWS) if target == "dulce" else [row.name for row in ROWS]
+    return {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}.get(target) or [row.name for row in ROWS]
 
 
 def build_row(row, corpus, encoder="minilm", built=None):

@@ -1,0 +1,54 @@
+"""The target `paths`: what is counted, on which corpora, beside the paper's numbers."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from minirag.cli import app
+from minirag.evaluate import load_expected, reproduce
+from minirag.evaluate.paths import PATH_NAMES, coverage, open_corpus, plain, verdicts, word_coverage
+
+TEXTBOOK = ["textbook lightrag-hybrid", "textbook pathrag", "textbook pathrag-lt", "textbook flat"]
+
+
+def test_evidence_is_found_word_for_word_whatever_the_quotation_marks():
+    assert plain("A  razor’s\nEdge") == "a razor's edge"
+    assert coverage("It is a Razor's edge.", ["a razor’s edge", "a knife"]) == 0.5
+    assert word_coverage("An edge, a razor.", ["a razor edge", "knife edge"]) == pytest.approx(0.75)
+
+
+def test_rows_and_savings():
+    result = reproduce("paths", rows=TEXTBOOK, encoder="lsa")
+    rows = {row["method"]: row for row in result["rows"]}
+    assert list(rows) == TEXTBOOK
+    assert rows["textbook lightrag-hybrid"]["saved %"] == 0
+    assert rows["textbook pathrag-lt"]["tokens"] < rows["textbook pathrag"]["tokens"]
+    assert rows["textbook flat"]["tokens"] <= rows["textbook pathrag"]["tokens"]  # shared nodes are written once
+    assert rows["textbook flat"]["evidence words %"] == rows["textbook pathrag"]["evidence words %"]
+    assert any("paper's order" in note for note in result["notes"])
+    paper = {(cell.row, cell.metric): cell.paper for cell in result["comparison"]}
+    assert paper["textbook pathrag", "tokens"] == 13318 and paper["textbook pathrag-lt", "saved %"] == 44
+
+
+def test_verdicts_say_when_the_order_does_not_hold():
+    tokens = lambda *numbers: [{"method": f"dulce {name}", "tokens": n} for name, n in zip(("pathrag-lt", "pathrag", "lightrag-hybrid"), numbers)]
+    assert "15,837) holds" in verdicts(tokens(1, 2, 3))[0] and "does not hold" in verdicts(tokens(1, 4, 3))[0]
+
+
+def test_every_row_has_stored_numbers():
+    stored = load_expected("paths")["rows"]
+    assert set(stored) == set(PATH_NAMES)
+    assert all("ours" in numbers for row in stored.values() for numbers in row["metrics"].values())
+
+
+def test_methods_see_no_evidence_and_no_gold():
+    corpus, questions = open_corpus("textbook")
+    assert len(questions) == 25 and not any(question.gold or question.answers for question in corpus.questions)
+
+
+def test_on_the_command_line(tmp_path):
+    file = tmp_path / "paths.json"
+    done = CliRunner().invoke(app, ["reproduce", "paths", "--rows", "textbook pathrag-lt", "--encoder", "lsa", "--json", str(file)])
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert "textbook pathrag-lt" in done.stdout and found["target"] == "paths" and found["rows"][0]["tokens"] > 0
