@@ -11,6 +11,7 @@ from .hierarchy import draw_hierarchy
 from .palette import SERIES, contrast, style
 from .panels import draw_panels
 from .passages import Html, marked, show_chunks, show_passages
+from .windows import draw_windows
 
 __all__ = [
     "SERIES",
@@ -26,6 +27,7 @@ __all__ = [
     "draw_ranking",
     "draw_scores",
     "draw_walk",
+    "draw_windows",
     "layout",
     "marked",
     "show_chunks",
