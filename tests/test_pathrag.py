@@ -44,7 +44,7 @@ def paths_of(retrieval):
 def test_the_worked_example_as_the_paper_has_it():
     found = over(graph_of(EXAMPLE)).retrieve("?", k=2)
     assert paths_of(found) == [("SAT", 0.78), ("SACT", 0.68), ("SBCT", 0.68)]
-    assert found.trace[3].data == {"visited": 6, "pruned": 1, "pairs": 1, "capped": 0}  # T has no way out
+    assert found.trace[3].data == {"visited": 6, "pruned": 1, "sinks": 1, "pairs": 1, "capped": 0}  # T has no way out
     # SA carries SAT and SACT, AT only SAT, CT both longer paths; each passage is one edge.
     scores = dict(zip((chunk.id for chunk in found.trace and over(graph_of(EXAMPLE)).chunks), found.trace[-1].data["scores"]))
     assert scores == pytest.approx({"SA": 1.46, "SB": 0.68, "AT": 0.78, "AC": 0.68, "BC": 0.68, "CT": 1.36, "CD": 0})
@@ -205,14 +205,43 @@ def test_the_textbook_from_question_to_answer():
 
 
 @pytest.mark.needs("dulce")
-def test_on_microsofts_graph_hubs_are_pruned_at_the_papers_threshold():
+def test_on_microsofts_graph_starts_are_pruned_for_two_reasons():
     from minirag.evaluate.paths import connection_table, open_corpus
 
     graph, questions = open_corpus("dulce")
     method = PathRAG.from_graph(graph, encoder="lsa")
     rows = {(row["directed"], row["threshold"]): row for row in connection_table(method, [q for q, _ in questions])}
-    assert rows[True, 0.05]["starts pruned %"] > 50 and rows[True, 0.005]["pairs connected %"] > rows[True, 0.05]["pairs connected %"]
+    column = lambda name, directed: [rows[directed, threshold][name] for threshold in (0.3, 0.1, 0.05, 0.02, 0.01, 0.005)]
+    for directed in (True, False):
+        hubs, pairs = column("too many ways out %", directed), column("pairs connected %", directed)
+        assert hubs == sorted(hubs, reverse=True) and hubs[2] > 0 and pairs == sorted(pairs)
+        assert len(set(column("without a way out %", directed))) == 1  # no theta helps a start that leads nowhere
+    assert column("without a way out %", True)[0] > 30 > column("without a way out %", False)[0]
     assert rows[False, 0.005]["pairs connected %"] > rows[True, 0.005]["pairs connected %"]
+
+
+@pytest.fixture(scope="module")
+def musique():
+    from minirag.build import knowledge_graph
+
+    corpus = mr.load_dataset("musique_train")
+    return knowledge_graph(corpus.chunks, next(iter(corpus.extractions.values()))), corpus.questions[0].text
+
+
+@pytest.mark.needs("musique_train")
+def test_on_the_triples_that_were_published_for_musique_direction_decides(musique):
+    method = PathRAG.from_graph(musique[0], encoder="lsa", global_edges=0)
+    found = [method.with_options(directed=directed).retrieve(musique[1]) for directed in (True, False)]
+    assert 0 < found[0].trace[3].data["pairs"] < found[1].trace[3].data["pairs"]
+    assert found[0].passages[0].score > 0
+
+
+@pytest.mark.slow
+@pytest.mark.needs("musique_train")
+def test_lightrag_reads_a_graph_of_triples_too(musique):
+    method = METHODS["lightrag-hybrid"].from_graph(musique[0], encoder="lsa")
+    found = method.retrieve(musique[1])
+    assert found.passages[0].score > 0 and method.context(found)[1].data["tokens"] > 0
 
 
 @pytest.mark.needs("dulce")

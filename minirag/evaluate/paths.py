@@ -61,7 +61,8 @@ def reproduce_paths(rows=None, encoder="minilm"):
 
     tokens: mean of a context. evidence %: phrases that stand in it word for word. evidence words %: content words of the phrases that stand in
     it anywhere, since an index describes in its own words what the text says in others. saved %: tokens less than LightRAG hybrid's.
-    paths, pairs connected, starts pruned: means of a question, where the method has them.
+    paths, pairs connected, starts pruned, those of them without a way out: means of a question, where the method has them.
+    "connections" holds `connection_table` for each corpus, when all rows are run.
 
     Source: PathRAG, tokens a question (tokens)
     """
@@ -77,7 +78,16 @@ def reproduce_paths(rows=None, encoder="minilm"):
     expected = load_expected("paths")
     done = {row["method"] for row in measured}
     expected = {**expected, "rows": {name: stored for name, stored in expected["rows"].items() if name in done or not rows and name.startswith("paper")}}
-    return {"target": "paths", "rows": measured, "notes": notes + verdicts(measured), "comparison": compare(measured, expected)}
+    result = {"target": "paths", "rows": measured, "notes": notes + verdicts(measured), "comparison": compare(measured, expected)}
+    return result if rows else {**result, "connections": [row for name in CORPORA if any(m.startswith(name) for m in done) for row in connected(name, encoder)]}
+
+
+def connected(name, encoder="minilm"):
+    """The rows of `connection_table` for one corpus."""
+    corpus, questions = open_corpus(name)
+    [row] = [row for row in PATH_ROWS if row.name == "pathrag"]
+    table = connection_table(open_row(row, name, corpus, encoder, {}), [question for question, _ in questions])
+    return [{"corpus": name, **row} for row in table]
 
 
 def measure(name, wanted, encoder):
@@ -129,7 +139,7 @@ def average(method, questions):
         for one in retrieval.trace:
             numbers |= {"paths": len(one.data["paths"])} if one.operator == "paths" else {}
             if one.operator == "flow":
-                numbers |= {f"{what}": one.data[key] for what, key in (("pairs connected", "pairs"), ("starts pruned", "pruned")) if key in one.data}
+                numbers |= {what: one.data[key] for what, key in (("pairs connected", "pairs"), ("starts pruned", "pruned"), ("without a way out", "sinks")) if key in one.data}
         for key, value in numbers.items():
             totals[key] = totals.get(key, 0) + value
     return {key: round(value / len(questions), 1) for key, value in totals.items()}
@@ -168,9 +178,10 @@ def verdicts(measured):
 
 
 def connection_table(method, questions, thresholds=(0.3, 0.1, 0.05, 0.02, 0.01, 0.005), directed=(True, False)):
-    """Against theta, each way or both: ordered pairs connected in percent, starts pruned in percent, nodes visited; means of a question.
+    """Against theta, each way or both: ordered pairs connected and starts pruned in percent, and nodes visited; means of a question.
 
-    method: a `PathRAG`. A start whose out-edges number more than 1 / theta is pruned at once; over .05 that is more than 20.
+    method: a `PathRAG`. A start is pruned at once for one of two reasons, in columns of their own: it has no way out at all, whatever theta is,
+    or more than 1 / theta of them, which at .05 is more than 20.
 
     Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
     """
@@ -182,5 +193,6 @@ def connection_table(method, questions, thresholds=(0.3, 0.1, 0.05, 0.02, 0.01, 
             seen = [connections(ways, some, method.chosen.alpha, threshold) for some in names]
             mean = lambda key, of: round(100 * sum(one[key] for one in seen) / max(sum(of(some) for some in names), 1), 1)
             row = {"directed": both_ways, "threshold": threshold, "pairs connected %": mean("pairs", lambda some: len(some) * (len(some) - 1))}
-            rows.append({**row, "starts pruned %": mean("pruned", len), "visited": round(sum(one["visited"] for one in seen) / len(seen), 1)})
+            row |= {"without a way out %": mean("sinks", len), "too many ways out %": round(mean("pruned", len) - mean("sinks", len), 1)}
+            rows.append({**row, "visited": round(sum(one["visited"] for one in seen) / len(seen), 1)})
     return rows

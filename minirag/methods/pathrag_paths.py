@@ -58,10 +58,11 @@ def find_paths(ways, names, choices):
         return Step("flow", said, (), {"pairs": len({(path[0], path[-1]) for path, _ in found})}), found
     search = search_paths(ways, names, c.alpha, c.threshold, None, c.per_pair, c.max_paths)
     said = f"resource flow, alpha {c.alpha:g}, threshold {c.threshold:g}: {search.visited} nodes visited, "
-    said += f"{search.pruned_starts} of {len(names)} starts pruned, "
+    sinks = sum(not ways[name] for name in names)
+    said += f"{search.pruned_starts} of {len(names)} starts pruned ({sinks} have no way out), "
     said += f"{search.connected_pairs} of {len(names) * (len(names) - 1)} ordered pairs connected, {len(search.paths)} paths"
     said += f"; {search.capped_starts} starts have more paths than were looked at" * bool(search.capped_starts)
-    seen = {"visited": search.visited, "pruned": search.pruned_starts, "pairs": search.connected_pairs, "capped": search.capped_starts}
+    seen = {"visited": search.visited, "pruned": search.pruned_starts, "sinks": sinks, "pairs": search.connected_pairs, "capped": search.capped_starts}
     return Step("flow", said, (), seen), list(search.paths)
 
 
@@ -135,7 +136,7 @@ def _edge_text(graph, source, target, places, edge_text):
 
 
 def connections(ways, names, alpha=0.8, threshold=0.05):
-    """What the flow alone would connect, without listing a path: ordered pairs, starts pruned, nodes visited, and the most nodes one start opens.
+    """What the flow alone would connect, without listing a path: ordered pairs, starts pruned, sinks among them, nodes visited, most nodes one start opens.
 
     Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
     """
@@ -153,4 +154,5 @@ def connections(ways, names, alpha=0.8, threshold=0.05):
         opened = max(opened, len(open_nodes))
         pruned += start not in open_nodes
         pairs += len(reached & names) - 1
-    return {"pairs": pairs, "pruned": pruned, "visited": len(visited), "opened": opened}
+    sinks = sum(name in ways and not ways[name] for name in names)
+    return {"pairs": pairs, "pruned": pruned, "sinks": sinks, "visited": len(visited), "opened": opened}
