@@ -89,7 +89,8 @@ def test_numbers_in_a_finding_stand_in_an_article_it_cites(corpus, index):
         for finding in report.findings:
             cited = " ".join(text[i] for i in CITED.search(finding.explanation)[1].split(", "))
             numbers = set(re.findall(r"£?\d[\d,.]*\d|£?\d", re.sub(r"\b(\w+ )?201[345]\b", "", CITED.sub("", finding.explanation))))
-            unfounded += [(report.title, finding.summary, number) for number in numbers - computed if number not in cited and spelled.get(number, number) not in cited]
+            missing = [number for number in numbers - computed if number not in cited and spelled.get(number, number) not in cited]
+            unfounded += [(report.title, finding.summary, number) for number in missing]
     assert not unfounded
 
 
