@@ -52,6 +52,7 @@ PATH_ROWS = (
     PathRow("pathrag-lt-code", "pathrag-lt", "code", ASKED),
 )
 CORPORA = ("dulce", "textbook")
+SEEN = {"pairs connected": "pairs", "starts pruned": "pruned", "without a way out": "sinks"}  # by the flow
 BASE = "lightrag-hybrid"  # what savings are measured against
 PATH_NAMES = tuple(f"{corpus} {row.name}" for corpus in CORPORA for row in PATH_ROWS)
 
@@ -139,7 +140,7 @@ def average(method, questions):
         for one in retrieval.trace:
             numbers |= {"paths": len(one.data["paths"])} if one.operator == "paths" else {}
             if one.operator == "flow":
-                numbers |= {what: one.data[key] for what, key in (("pairs connected", "pairs"), ("starts pruned", "pruned"), ("without a way out", "sinks")) if key in one.data}
+                numbers |= {what: one.data[key] for what, key in SEEN.items() if key in one.data}
         for key, value in numbers.items():
             totals[key] = totals.get(key, 0) + value
     return {key: round(value / len(questions), 1) for key, value in totals.items()}
