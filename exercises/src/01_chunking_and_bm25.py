@@ -25,8 +25,10 @@ from minirag.algorithms.bm25 import tokenize
 
 passages = [
     "The harbour master keeps the tide tables in the old customs house.",
-    "The old lighthouse was lit with whale oil until 1871, and the keeper slept beneath the lamp.",
-    "Whale oil was landed in the harbour, boiled on the quay and sold by the barrel, barrel after barrel.",
+    "The old lighthouse was lit with whale oil until 1871, "
+    + "and the keeper slept beneath the lamp.",
+    "Whale oil was landed in the harbour, boiled on the quay and sold by the barrel, "
+    + "barrel after barrel.",
     "The customs house burned in 1902; the tide tables were saved, the ledgers were not.",
     "A keeper wrote the weather down every night.",
 ]
@@ -85,8 +87,10 @@ assert windows(0, 10, 2) == [], "a text without tokens has no windows"
 # are kept lie on two sides of a cut. Three tokens of overlap put them together again.
 
 # %%
+words = documents[0]
 for overlap in (0, 3):
-    print(f"overlap {overlap}:", [" ".join(documents[0][first:last]) for first, last in windows(len(documents[0]), 8, overlap)])
+    cuts = windows(len(words), 8, overlap)
+    print(f"overlap {overlap}:", [" ".join(words[first:last]) for first, last in cuts])
 
 # %% [markdown]
 # ## 2. In how many passages does a word stand?
@@ -138,10 +142,11 @@ assert dict(found) == {"sea": 2, "salt": 1, "sand": 1}, f"sea stands in 2 docume
 
 # %% nbgrader={"grade": false, "grade_id": "idf", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def idf(documents, epsilon=0.25):
-    """Returns a dict: word -> weight; a negative one is replaced by epsilon times the mean of all of them."""
+    """Returns a dict: word -> weight; a negative one becomes epsilon times the mean of all."""
     ### BEGIN SOLUTION
-    frequency = document_frequency(documents)
-    values = {word: math.log((len(documents) - n + 0.5) / (n + 0.5)) for word, n in frequency.items()}
+    values = {}
+    for word, n in document_frequency(documents).items():
+        values[word] = math.log((len(documents) - n + 0.5) / (n + 0.5))
     floor = epsilon * sum(values.values()) / len(values)
     return {word: value if value >= 0 else floor for word, value in values.items()}
     ### END SOLUTION
@@ -195,7 +200,11 @@ def bm25(documents, query, k1=1.5, b=0.75, epsilon=0.25):
     for document in documents:
         f = Counter(document)
         damping = k1 * (1 - b + b * len(document) / mean_length)
-        scores.append(sum(weight[word] * f[word] * (k1 + 1) / (f[word] + damping) for word in query if word in f))
+        score = 0
+        for word in query:
+            if word in f:
+                score += weight[word] * f[word] * (k1 + 1) / (f[word] + damping)
+        scores.append(score)
     return scores
     ### END SOLUTION
 
@@ -319,6 +328,6 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   hint: the factor (k1 + 1) above the line is missing
 # - item: bm25
 #   name: repeated words of the question counted once
-#   replace: for word in query if
-#   by: for word in set(query) if
+#   replace: for word in query
+#   by: for word in set(query)
 #   hint: go through its words, repetitions included

@@ -56,7 +56,10 @@ tokens("who fever")
 
 # %% nbgrader={"grade": false, "grade_id": "unit", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def unit(rows):
-    """rows: (n, d). Returns (n, d), every row of length 1; a row of zeros stays as it is. `rows` itself is not changed."""
+    """rows: (n, d). Returns (n, d), every row of length 1; a row of zeros stays as it is.
+
+    `rows` itself is not changed.
+    """
     ### BEGIN SOLUTION
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(length > 0, length, 1)
@@ -129,7 +132,10 @@ assert np.isclose(found, 1.76), f"the best cosines are 0.8 and 0.96, so the scor
 
 # %% nbgrader={"grade": false, "grade_id": "answered-by", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def answered_by(question, passage):
-    """For every token of the question the position of its best token of the passage: (q,). Equal ones: the first."""
+    """For every token of the question the position of its best token of the passage: (q,).
+
+    Of equal ones the first.
+    """
     ### BEGIN SOLUTION
     return (question @ passage.T).argmax(axis=1)
     ### END SOLUTION
@@ -177,7 +183,10 @@ for asks, place in zip(question_text.split(), chosen):
 
 # %%
 def pad(passages):
-    """passages: list of (p_i, d) arrays. Returns the rows (n, longest, d) and the mask (n, longest), True where a row is real."""
+    """passages: list of (p_i, d) arrays. Returns rows (n, longest, d) and mask (n, longest).
+
+    The mask is True where a row is real.
+    """
     longest = max(len(passage) for passage in passages)
     rows = np.zeros((len(passages), longest, passages[0].shape[1]))
     mask = np.zeros((len(passages), longest), dtype=bool)
@@ -224,16 +233,19 @@ texts = ["violin violin singer", "fever who harbour violin winter", "doctor hosp
 rows, mask = pad([unit(tokens(text)) for text in texts])
 asked = unit(tokens("who violin"))
 means = unit(np.array([unit(tokens(text)).mean(axis=0) for text in texts]))
-for text, one, late in zip(texts, means @ unit(asked.mean(axis=0)[None])[0], maxsim_all(asked, rows, mask)):
+mean_asked = unit(asked.mean(axis=0, keepdims=True))[0]
+for text, one, late in zip(texts, means @ mean_asked, maxsim_all(asked, rows, mask)):
     print(f"one vector {one:.2f}   MaxSim {late:.2f}   {text}")
 
 # %% [markdown]
 # ## 6. Compare with the package
 #
-# `unit` has a counterpart in the package. MaxSim over random tokens is compared with one line of NumPy that you can read as the formula: multiply over
-# `d`, keep question, passage and token, then the maximum over the tokens and the sum over the question.
+# `minirag.algorithms.late_interaction` has `maxsim` for one passage, `best_matches` for who answered, and `maxsim_corpus` for many padded passages;
+# `unit` is `vectors.normalize`. First comes one line of NumPy that you can read as the formula: multiply over `d`, keep question, passage and
+# token, then the maximum over the tokens and the sum over the question. Then the package, also on passages of different lengths.
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+from minirag.algorithms import late_interaction
 from minirag.algorithms.vectors import normalize
 
 random = np.random.default_rng(0)
@@ -245,6 +257,14 @@ formula = np.einsum("qd,npd->nqp", asked, stacked).max(axis=2).sum(axis=1)
 everything = np.ones(stacked.shape[:2], dtype=bool)
 assert np.allclose(maxsim_all(asked, stacked, everything), formula), "the scores of all passages at once differ from the formula"
 assert np.allclose([maxsim(asked, passage) for passage in stacked], formula), "the scores of single passages differ from the formula"
+theirs = [late_interaction.maxsim(asked, passage) for passage in stacked]
+assert np.allclose([maxsim(asked, passage) for passage in stacked], theirs), "the package scores single passages differently"
+for passage in stacked:
+    places, _ = late_interaction.best_matches(asked, passage)
+    assert np.array_equal(answered_by(asked, passage), places), "in the package other tokens answer"
+uneven = [passage[: 1 + number % 7] for number, passage in enumerate(stacked)]
+theirs = late_interaction.maxsim_corpus(asked, *late_interaction.pad(uneven))
+assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores padded passages differently: is padding still able to win?"
 
 # %% [markdown]
 # **To think about.** MaxSim is not symmetric: which of your functions would change if the passage asked and the question answered? And what does it

@@ -20,8 +20,13 @@
 import numpy as np
 
 places = ["harbour", "customs house", "lighthouse", "keeper", "whale oil", "weather diary"]
-ways = [("harbour", "customs house", 2), ("harbour", "whale oil", 1), ("whale oil", "lighthouse", 1), ("lighthouse", "keeper", 3)]
-ways += [("keeper", "weather diary", 1)]
+ways = [
+    ("harbour", "customs house", 2),
+    ("harbour", "whale oil", 1),
+    ("whale oil", "lighthouse", 1),
+    ("lighthouse", "keeper", 3),
+    ("keeper", "weather diary", 1),
+]
 adjacency = np.zeros((6, 6))
 for source, target, weight in ways:
     adjacency[places.index(source), places.index(target)] = weight
@@ -48,7 +53,10 @@ adjacency
 
 # %% nbgrader={"grade": false, "grade_id": "step-matrix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def step_matrix(adjacency):
-    """adjacency: (n, n) weights >= 0, [i, j] from i to j. Returns W (n, n), [j, i] the probability of stepping from i to j."""
+    """adjacency: (n, n) weights >= 0, [i, j] from i to j.
+
+    Returns W (n, n), [j, i] the probability of stepping from i to j.
+    """
     ### BEGIN SOLUTION
     strength = adjacency.sum(axis=1)
     return adjacency.T / np.where(strength > 0, strength, 1)
@@ -92,7 +100,10 @@ assert one_way[0, 1] == 3, "the weights that were handed in have changed: make a
 
 # %% nbgrader={"grade": false, "grade_id": "one-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def one_step(walk, standing, home, damping):
-    """walk: the matrix W; standing, home: (n,), each adding up to 1. Returns where the crowd stands after one step, (n,)."""
+    """walk: the matrix W; standing, home: (n,), each adding up to 1.
+
+    Returns where the crowd stands after one step, (n,).
+    """
     ### BEGIN SOLUTION
     arrived = damping * (walk @ standing)
     return arrived + (1 - arrived.sum()) * home
@@ -133,7 +144,7 @@ assert np.allclose(found, [0.15, 0.85]), "those who jump are spread like `home`,
 
 # %% nbgrader={"grade": false, "grade_id": "pagerank", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pagerank(adjacency, reset, damping=0.5, steps=100):
-    """adjacency: (n, n); reset: (n,) >= 0, some of it positive. Returns (n,) probabilities that add up to 1."""
+    """adjacency: (n, n); reset: (n,) >= 0, not all 0. Returns (n,), adding up to 1."""
     ### BEGIN SOLUTION
     walk = step_matrix(adjacency)
     home = reset / reset.sum()
@@ -187,7 +198,10 @@ for share, place in sorted(zip(visited, places), reverse=True):
 
 # %% nbgrader={"grade": false, "grade_id": "pagerank-exact", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pagerank_exact(adjacency, reset, damping=0.5):
-    """The same as pagerank with infinitely many steps; np.linalg.solve(A, h) returns the y with A y = h."""
+    """The same as pagerank with infinitely many steps.
+
+    np.linalg.solve(A, h) returns the y with A y = h.
+    """
     ### BEGIN SOLUTION
     y = np.linalg.solve(np.eye(len(reset)) - damping * step_matrix(adjacency), reset)
     return y / y.sum()

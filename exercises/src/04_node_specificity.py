@@ -48,7 +48,10 @@ print(len(mentions), "passages,", len(names), "names:", ", ".join(names))
 
 # %% nbgrader={"grade": false, "grade_id": "incidence", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def incidence(mentions, names):
-    """mentions: a list of names for each passage; names: all names, each once. Returns (passages, names), zeros and ones."""
+    """mentions: a list of names for each passage; names: all names, each once.
+
+    Returns (passages, names), zeros and ones.
+    """
     ### BEGIN SOLUTION
     return np.array([[float(name in passage) for name in names] for passage in mentions])
     ### END SOLUTION
@@ -85,7 +88,10 @@ assert np.array_equal(found, [[1, 1, 0], [0, 0, 1]]), f"expected [[1, 1, 0], [0,
 
 # %% nbgrader={"grade": false, "grade_id": "specificity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def specificity(matrix):
-    """matrix: (passages, names) of zeros and ones, every name in some passage. Returns (names,)."""
+    """matrix: (passages, names) of zeros and ones, every name in some passage.
+
+    Returns (names,).
+    """
     ### BEGIN SOLUTION
     return 1 / matrix.sum(axis=0)
     ### END SOLUTION
@@ -115,7 +121,10 @@ assert np.allclose(found, [1 / 4, 1 / 2, 1 / 3]), f"in 4, 2 and 3 passages: 1/4,
 
 # %% nbgrader={"grade": false, "grade_id": "reset-vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def reset_vector(linked, weights):
-    """linked: node positions, one for each name in the question; weights: (names,). Returns (names,), zero at all other nodes."""
+    """linked: node positions, one for each name in the question; weights: (names,).
+
+    Returns (names,), zero at all other nodes.
+    """
     ### BEGIN SOLUTION
     reset = np.zeros(len(weights))
     for node in linked:
@@ -217,7 +226,10 @@ assert list(ranking(many)) == [*range(1, 200, 2), *range(0, 200, 2)], "with 200 
 
 # %% nbgrader={"grade": false, "grade_id": "retrieve", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def retrieve(linked, matrix, adjacency, damping=0.5):
-    """linked: node positions, one for each name in the question. Returns the passage scores, (passages,)."""
+    """linked: node positions, one for each name in the question.
+
+    Returns the passage scores, (passages,).
+    """
     ### BEGIN SOLUTION
     reset = reset_vector(linked, specificity(matrix))
     return passage_scores(matrix, personalized_pagerank(adjacency, reset, damping))
@@ -253,8 +265,12 @@ assert np.allclose(found, matrix @ personalized_pagerank(adjacency, ones * weigh
 where = incidence(mentions, names)
 neighbours = where.T @ where - np.diag((where.T @ where).diagonal())
 asked = [names.index("harbour"), names.index("fire")]
-equal_weights = where @ personalized_pagerank(neighbours, np.isin(np.arange(len(names)), asked), 0.5)
-for title, scores in [("every name weighs 1", equal_weights), ("weighed by specificity", retrieve(asked, where, neighbours))]:
+ones = np.isin(np.arange(len(names)), asked)
+both = {
+    "every name weighs 1": where @ personalized_pagerank(neighbours, ones, 0.5),
+    "weighed by specificity": retrieve(asked, where, neighbours),
+}
+for title, scores in both.items():
     print(title)
     for place in ranking(scores)[:3]:
         print(f"  {scores[place]:.3f}  {', '.join(dict.fromkeys(mentions[place]))}")

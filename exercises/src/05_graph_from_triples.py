@@ -20,11 +20,27 @@
 import numpy as np
 
 triples = [
-    [("The Harbour Master", "keeps", "the tide tables"), ("tide tables", "lie in", "Customs-House")],
-    [("Lena Ó Briain", "was keeper of", "the lighthouse"), ("the lighthouse", "burned", "whale oil")],
-    [("whale oil", "was landed in", "Harbour"), ("Whale Oil", "was landed in", "harbour"), ("...", "was sold by", "barrel")],
-    [("customs house", "burned in", "1902"), ("the fire", "spared", "tide tables")],
-    [("LENA Ó BRIAIN", "wrote", "weather diary"), ("weather diary", "continues", "Weather Diary")],
+    [
+        ("The Harbour Master", "keeps", "the tide tables"),
+        ("tide tables", "lie in", "Customs-House"),
+    ],
+    [
+        ("Lena Ó Briain", "was keeper of", "the lighthouse"),
+        ("the lighthouse", "burned", "whale oil"),
+    ],
+    [
+        ("whale oil", "was landed in", "Harbour"),
+        ("Whale Oil", "was landed in", "harbour"),
+        ("...", "was sold by", "barrel"),
+    ],
+    [
+        ("customs house", "burned in", "1902"),
+        ("the fire", "spared", "tide tables"),
+    ],
+    [
+        ("LENA Ó BRIAIN", "wrote", "weather diary"),
+        ("weather diary", "continues", "Weather Diary"),
+    ],
 ]
 sum(map(len, triples))
 
@@ -84,7 +100,10 @@ assert normalise("...") == "", "without a letter or a digit the result is the em
 
 # %% nbgrader={"grade": false, "grade_id": "statements", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def statements(triples):
-    """triples: a list of (subject, relation, object) for each passage. Returns a dict: normalised triple -> positions of its passages."""
+    """triples: a list of (subject, relation, object) for each passage.
+
+    Returns a dict: normalised triple -> positions of its passages.
+    """
     ### BEGIN SOLUTION
     found = {}
     for place, passage in enumerate(triples):
@@ -120,7 +139,10 @@ assert len(found) == 2, f"two statements remain; yours: {list(found)}"
 
 # %% nbgrader={"grade": false, "grade_id": "node-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def node_positions(found):
-    """found: what statements returns. Returns a dict: name -> 0, 1, 2, ... in order of first appearance, the subject before the object."""
+    """found: what statements returns. Returns a dict: name -> 0, 1, 2, ...
+
+    Names are numbered as they first appear, the subject before the object.
+    """
     ### BEGIN SOLUTION
     position = {}
     for subject, _, obj in found:
@@ -161,7 +183,10 @@ assert found == {"sea": 0, "sand": 1, "quay": 2, "ant": 3}, f"expected sea 0, sa
 
 # %% nbgrader={"grade": false, "grade_id": "edge-weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def edge_weights(found):
-    """found: what statements returns. Returns (nodes, nodes), symmetric, zeros on the diagonal; nodes as in node_positions."""
+    """found: what statements returns. Returns (nodes, nodes), nodes as in node_positions.
+
+    The weights are symmetric, with zeros on the diagonal.
+    """
     ### BEGIN SOLUTION
     position = node_positions(found)
     weights = np.zeros((len(position), len(position)))
@@ -196,7 +221,7 @@ assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, 
 
 # %% nbgrader={"grade": false, "grade_id": "with-synonyms", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def with_synonyms(weights, pairs):
-    """pairs: [(i, j, cosine)], each pair once. Returns new weights (nodes, nodes); the old ones stay as they are."""
+    """pairs: [(i, j, cosine)], each once. Returns new weights; the old ones stay unchanged."""
     ### BEGIN SOLUTION
     joined = weights.copy()
     for i, j, cosine in pairs:
