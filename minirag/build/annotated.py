@@ -1,4 +1,4 @@
-"""Element instances that people wrote by hand for a shipped corpus: descriptions, keywords and directions that no rule finds."""
+"""Element instances that the kit's authors wrote, item by item, for a shipped corpus: descriptions, keywords and directions that no rule finds."""
 
 from ..prompts.records import ClaimRecord, EntityRecord, RelationshipRecord
 from ..shipped import ANNOTATIONS, shipped
