@@ -345,9 +345,9 @@ for _ in range(60):
     assert all(close(a, b) for (_, a), (_, b) in zip(theirs, yours)), f"in {drawn} the package scores paths differently"
 
 # %% [markdown]
-# **To think about.** PathRAG's released code gives the resource to edges instead of nodes, does not count the start, and stops where an edge
-# carries 0.3 or less. What happens to its scores at a start with four neighbours? And turn an edge round, *quay, lit by, lighthouse* for *lighthouse, lights, quay*: nothing new is
-# said, but which paths are gone?
+# **To think about.** PathRAG's released code gives the resource to edges instead of nodes, does not count the start, and stops where an edge carries
+# 0.3 or less. What happens to its scores at a start with four neighbours? And turn an edge round, *quay, lit by, lighthouse* for *lighthouse, lights,
+# quay*: nothing new is said, but which paths are gone?
 
 # %% [raw] tags=["wrong-answers"]
 # - item: passes-on
