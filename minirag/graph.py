@@ -70,9 +70,10 @@ class Graph:
     claims: tuple[Claim, ...] = ()
 
     def __repr__(self):
-        synonyms = sum(edge.kind == "synonymy" for edge in self.edges)
-        extra = f" and {synonyms} synonymy edges" if synonyms else ""
-        size = f"{len(self.nodes)} nodes, {len(self.edges) - synonyms} relations{extra}, from {len(self.chunks)} chunks"
+        relations = sum(edge.kind == "relation" for edge in self.edges)
+        pairs = len({frozenset((edge.source, edge.target)) for edge in self.edges if edge.kind == "synonymy"})
+        extra = f" and {pairs} synonymous pair{'s' * (pairs != 1)}" if pairs else ""
+        size = f"{len(self.nodes)} nodes, {relations} relations{extra}, from {len(self.chunks)} chunks"
         return f"{self.type.capitalize()} graph by {self.source}: {size}"
 
     @cached_property
