@@ -80,7 +80,8 @@ def test_the_command_prints_a_paper_and_an_installed_package_what_was_shipped(mo
 
 def test_holes_shrink_and_never_grow(tmp_path, monkeypatch, table):
     path = tmp_path / "paper_holes.yaml"
-    path.write_text("# kept\nWang:\n  hippo-ppr: {missing: code notebook test, reason: long since built}\n  tab-2: {missing: notebook, reason: needs a model}\n")
+    built = "  hippo-ppr: {missing: code notebook test, reason: long since built}\n"
+    path.write_text(f"# kept\nWang:\n{built}  tab-2: {{missing: notebook, reason: needs a model}}\n")
     monkeypatch.setattr(papermap, "shipped", lambda name: path)
     rows = [row._replace(notebook=[], test=[]) if row.element.id == "tab-2" else row for row in table if row.element.paper == "Wang"]
     papermap.shrink_holes(rows)
@@ -131,7 +132,8 @@ def test_sources_know_their_place(tmp_path):
 
 
 def test_names_are_followed_through_imports_and_instances():
-    code = "import minirag as mr\nfrom minirag.algorithms import pagerank as p\nhippo = mr.HippoRAG.build(c)\nhippo.retrieve(q)\np.personalized_pagerank\nmr.METHODS['bm25']"
+    imports = "import minirag as mr\nfrom minirag.algorithms import pagerank as p\n"
+    code = imports + "hippo = mr.HippoRAG.build(c)\nhippo.retrieve(q)\np.personalized_pagerank\nmr.METHODS['bm25']"
     used = Reader().read(ast.parse(code))
     assert {"minirag.methods.hipporag:HippoRAG.build", "minirag.methods.hipporag:HippoRAG.retrieve", "minirag.methods.base:Method.retrieve"} <= used
     assert {"minirag.algorithms.pagerank:personalized_pagerank", "minirag.methods.bm25:BM25Retriever"} <= used
@@ -140,7 +142,8 @@ def test_names_are_followed_through_imports_and_instances():
 
 def test_tests_reach_through_helpers_and_fixtures():
     helpers = "import minirag as mr\ndef small():\n    return mr.HippoRAG.build(1)"
-    code = "from small import small\nimport pytest\n@pytest.fixture\ndef hippo():\n    return small()\ndef test_it(hippo):\n    hippo.score_many([1])\ndef test_other():\n    pass"
+    fixture = "from small import small\nimport pytest\n@pytest.fixture\ndef hippo():\n    return small()\n"
+    code = fixture + "def test_it(hippo):\n    hippo.score_many([1])\ndef test_other():\n    pass"
 
     used = used_by_functions(ast.parse(code), [ast.parse(helpers)])
     assert {"minirag.methods.hipporag:HippoRAG.build", "minirag.methods.hipporag:HippoRAG.score_many"} <= used["test_it"]
