@@ -4,17 +4,21 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import yaml
 from typer.main import get_command
 
+from minirag.algorithms.pagerank import personalized_pagerank
 from minirag.cli import app
 from minirag.cli.reproduce import markdown_table
 from minirag.cli.show import markdown
 from minirag.cli.tables import HEADERS, method_rows
 from minirag.evaluate import compare, load_expected
+from minirag.index import adjacency_matrix
 from minirag.methods import METHODS
 from minirag.shipped import load_corpus
 
+QUESTION = "Which professor at Veldmark University joined the board of Quillon Instruments?"
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # The rows of ours that a row of the paper's Table IV may stand beside, with the encoder that the paper's row uses.
@@ -27,13 +31,34 @@ def test_the_two_commands_stand_there_as_they_are_tested():
 
 
 def test_the_picture_shows_what_its_caption_says():
-    question = "Which professor at the University of Veldmark studies Lanthorn's Disease?"
-    assert f'minirag ask professors "{question}" --extraction annotations --figure data/figures/hipporag_walk.png\n' in README
+    assert f'minirag ask professors "{QUESTION}" --extraction annotations --figure data/figures/hipporag_walk.png\n' in README
     method = METHODS["hipporag"].build(load_corpus("professors"), extraction="annotations")
-    linked, walk = method.retrieve(question).trace[1:3]
-    named = [method.graph.nodes[i].name for _, i, _ in linked.data["nodes"]]
-    (third, most), (_, next_most) = [item for item in walk.items if item[0] not in named][:2]
-    assert len(named) == 2 and third == "ilse marrow" and most > next_most + 1e-3
+    names = [node.name for node in method.graph.nodes]
+    linked, walk = method.retrieve(QUESTION).trace[1:3]
+    named = [i for _, i, _ in linked.data["nodes"]]
+    (third, most), (_, next_most) = [item for item in walk.items if item[0] not in [names[i] for i in named]][:2]
+    assert len(named) == 2 and third == "odile fanshawe" and most > next_most + 1e-3
+    # She is an edge away from both, and of all other nodes the walk reaches only her from both sides in earnest.
+    adjacency = adjacency_matrix(method.graph)
+    assert all(adjacency[names.index(third), i] > 0 for i in named)
+    sides = personalized_pagerank(adjacency, np.eye(len(names))[:, named])
+    weaker = {name: side for i, (name, side) in enumerate(zip(names, sides.min(axis=1))) if i not in named}
+    assert max(weaker, key=weaker.get) == third and sorted(weaker.values())[-2] < weaker[third] / 2
+
+
+def test_the_story_tells_what_each_method_finds():
+    corpus = load_corpus("professors")
+    question = next(known for known in corpus.questions if known.text == QUESTION)
+    assert not [chunk.id for chunk in corpus.chunks if "Veldmark" in chunk.passage and "Quillon" in chunk.passage]
+
+    def gold_ranks(name, **choices):
+        ids = METHODS[name].build(corpus, **choices).retrieve(QUESTION, k=len(corpus.chunks)).ids
+        return sorted(ids.index(gold) + 1 for gold in question.gold)
+
+    found_by_five = {name: sum(rank <= 5 for rank in gold_ranks(name)) for name in ("bm25", "dense", "proposition")}
+    assert found_by_five == {"bm25": 1, "dense": 0, "proposition": 0}
+    assert gold_ranks("hipporag", extraction="annotations") == [1, 3]
+    assert gold_ranks("hipporag")[1] == 6
 
 
 def test_the_methods_table_is_the_generated_one():
@@ -68,7 +93,7 @@ def test_every_file_that_is_linked_exists():
 def test_every_command_parses():
     """Each `minirag ...` in the README names a command and options that exist."""
     group = get_command(app)
-    written = re.findall(r"(?:^|&& |`)(minirag [a-z][^`\n]*)", README, flags=re.M)
+    written = re.findall(r"(?:^|&& |`)(minirag [a-z][^`\n]*)", README, flags=re.MULTILINE)
     assert len(written) >= 12
     for line in written:
         name, *arguments = shlex.split(line)[1:]
