@@ -64,9 +64,15 @@ def run(target, names, encoder, json_file, as_markdown):
 
 
 def markdown_table(rows, cells, metrics=("R@2", "R@5", "R@10", "R@20", "coverage@5"), referred=("R@2", "R@5")):
-    """A line a row, as the README shows it: whose triples, the measured values, and the reference's in a column of its own."""
+    """A line a row, as the README shows it: whose triples, the measured values, and the reference's in a column of its own.
+
+    Where nothing was retrieved, the columns are simply what was measured.
+    """
     from ..evaluate.reproduce import ROWS
 
+    if not any(metric in row for row in rows for metric in metrics):
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return markdown(["row", *names[1:]], [["" if row.get(name) is None else row[name] for name in names] for row in rows])
     triples = {row.name: _describe(row)[-1] for row in ROWS}
     reference = {(cell.row, cell.metric): cell.reference for cell in cells if cell.reference is not None}
     lines = []
