@@ -1,5 +1,8 @@
 """The path explorer: its paths and numbers are those of the algorithm, every control moves it, and hostile names are escaped."""
 
+import os
+import subprocess
+import sys
 import time
 import xml.etree.ElementTree as ET
 
@@ -91,3 +94,11 @@ def test_what_cannot_be_explored_is_refused():
         PathExplorer(nx.Graph(WORKED), ["S", "T"])
     with pytest.raises(MiniragError, match="no control"):
         PathExplorer(graph, ["S", "T"]).set("damping", 1)
+
+
+def test_the_figure_does_not_depend_on_hashes():
+    """Networkx's own subgraphs keep the order of a set, and so move with PYTHONHASHSEED."""
+    script = "import networkx as nx; from minirag.widgets import PathExplorer; g = nx.DiGraph([('S', 'A'), ('S', 'B'), ('A', 'T'), ('B', 'T')])"
+    command = [sys.executable, "-c", script + "; print(PathExplorer(g, ['S', 'T', 'A']).figure().svg)"]
+    drawn = {subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout for seed in "127"}
+    assert len(drawn) == 1

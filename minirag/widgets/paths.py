@@ -87,7 +87,9 @@ class PathExplorer(Explorer):
                 paths, _, _ = self._search(tuple(self.nodes), start, end, alpha, threshold, directed, 15)
                 names += [name for path, _ in paths for name in path]
         kept = list(dict.fromkeys(names))[: self.shown]
-        part = self.graphs[True].subgraph(kept).copy()
+        part = type(self.graphs[True])()  # not `subgraph`: its order is that of a set
+        part.add_nodes_from(kept)
+        part.add_edges_from((u, v) for u, v in self.graphs[True].edges if u in part and v in part)
         return part, layout(part, highlight={"found": self.nodes})
 
     def figure(self):
