@@ -139,7 +139,7 @@ class PackingExplorer(Explorer):
         windows = [[(unit.removeprefix("report:"), min(weigh(unit), total)) for unit in held] for held, total in packed]
         headers = [max(0, total - sum(t for _, t in held)) for total, held in zip(steps["pack"]["tokens"], windows)]
         helpful = sorted((row for row in steps["map"]["answers"] if row[1] > 0), key=lambda row: -row[1])
-        boxes = [(f"answer {i} ({row[1]:g})", choices.tokens(answer_block(i, row) + "\n\n")) for i, row in enumerate(helpful, start=1)]
+        boxes = [(f"#{i} ({row[1]:g})", choices.tokens(answer_block(i, row) + "\n\n")) for i, row in enumerate(helpful, start=1)]
         lost = steps["reduce"]["left_out"]
         fit = boxes[: len(boxes) - lost]
         headers.append(max(0, steps["reduce"]["tokens"] - sum(t for _, t in fit)))
@@ -148,7 +148,7 @@ class PackingExplorer(Explorer):
 
     def figure(self):
         names, windows, headers, lost = self.rows()
-        caption = "A box is a report, or in the last row a partial answer with its score; the pale box is the instructions and the question."
+        caption = "A box is a report, or in the last row a partial answer with its score in brackets; the pale box is the instructions and the question."
         return draw_windows(windows, self.state["window"], headers, names, lost, caption=caption)
 
     def html(self):
