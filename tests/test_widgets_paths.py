@@ -28,9 +28,7 @@ def test_the_worked_example_is_told(explorer):
     assert "0.7800  S > A > T" in explorer.describe() and "C 0.480" in explorer.describe()
 
 
-@pytest.mark.parametrize(
-    "name, value", [("start", "C"), ("end", "C"), ("alpha", 0.5), ("threshold", 0.4), ("count", 2), ("top_k", 1), ("directed", False)]
-)
+@pytest.mark.parametrize("name, value", [("start", "C"), ("end", "C"), ("alpha", 0.5), ("threshold", 0.4), ("count", 2), ("top_k", 1), ("directed", False)])
 def test_every_control_changes_what_is_shown(explorer, name, value):
     panel = explorer.view().children[-1]
     before = panel.value
