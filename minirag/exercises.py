@@ -99,7 +99,21 @@ def check(name, path=None, folder=None, patience=PATIENCE):
         raise MiniragError(f"There is no notebook {places[0].name}; copy {name}.ipynb from the exercises and work in the copy.")
     solution = folder / "solutions" / f"{name}.ipynb"
     released = refresh.read(solution if solution.is_file() else folder / f"{name}.ipynb")
-    return grade(released, refresh.read(path), lambda cells: run_in_process(cells, path.resolve().parent, patience))
+    notebook = refresh.read(path)
+    if other := _another_exercise(name, released, notebook, folder):
+        raise MiniragError(f"{path} looks like {other}, not like {name}: its graded cells are that exercise's. Check it as {other[:2]}.")
+    return grade(released, notebook, lambda cells: run_in_process(cells, path.resolve().parent, patience))
+
+
+def _another_exercise(name, released, notebook, folder):
+    """The exercise whose graded cells the notebook holds more of than of `name`'s; None where it is the right one, or nobody's."""
+    ids = lambda some: {cell.metadata["nbgrader"].get("grade_id") for cell in some.cells if "nbgrader" in cell.metadata}
+    here = ids(notebook)
+    if here == ids(released):
+        return None
+    shared = {other: len(here & ids(refresh.read(folder / f"{other}.ipynb"))) for other in list_exercises(folder)}
+    best = max(shared, key=shared.get)
+    return best if shared[best] > len(here & ids(released)) else None
 
 
 def main_check(name, path=None, hints=0, folder=None):
@@ -160,6 +174,8 @@ def _verdict(item, test, outcomes):
         return "not yet", "" if where == item else f"it builds on {where!r}, which is still to be written"
     if outcome["error"] == "AssertionError":
         return "hint", outcome["message"] or f"this does not hold yet: {outcome['code'].removeprefix('assert ')}"
+    if outcome["error"] == "Timeout" and where not in (item, test):
+        return "not yet", f"not reached: cell {where!r} {outcome['message'].split(':')[0]}"
     if outcome["error"] == "Timeout":
         return "hint", f"cell {where!r} {outcome['message']}"
     if outcome["error"] == "NameError" and where == test:

@@ -2,7 +2,10 @@
 
 import sys
 
-from . import ask, fetch, papers, record, reproduce, tables, workshop
+# isort: off
+from . import ask, compare, tables, papers, workshop, fetch, reproduce, record  # in the order in which --help lists them
+
+# isort: on
 from .app import app
 
 __all__ = ["app", "main"]

@@ -1,6 +1,7 @@
 """The typer application, and what becomes of errors and warnings: one sentence on stderr, exit status 2."""
 
 import difflib
+import re
 import warnings
 
 import typer
@@ -10,6 +11,8 @@ from .. import __version__
 from ..utils import MiniragError
 
 BAD_INPUT, FAILED = 2, 1
+MAINTAINERS = "For maintainers"
+ARGUMENT = re.compile(r"\b(llm|encoder|extraction|base_url|max_calls)=(?:\.\.\.)? ?")
 
 
 def complain(message):
@@ -18,6 +21,11 @@ def complain(message):
 
 def note(message):
     typer.echo(f"note: {message}", err=True)
+
+
+def as_options(message):
+    """The package speaks of arguments of Python; who typed a command knows them as options: `llm='x'` becomes `--llm 'x'`."""
+    return ARGUMENT.sub(lambda match: f"--{match[1].replace('_', '-')} ", str(message))
 
 
 def _show_warning(message, category, *_, **__):
@@ -34,12 +42,24 @@ class Commands(TyperGroup):
             try:
                 return super().invoke(context)
             except MiniragError as error:
-                complain(error)
+                complain(as_options(error))
             except BrokenPipeError:  # `minirag ... | head` has read enough
                 raise
             except OSError as error:
                 complain(f"{error.filename or 'a file or connection'}: {error.strerror or error}")
         raise typer.Exit(BAD_INPUT)
+
+    def format_commands(self, context, formatter):
+        """Every command with its first sentence uncut, and those that only maintainers need under a heading of their own."""
+        panels = {"Commands": [], MAINTAINERS: []}
+        for name, command in self.commands.items():
+            panel = command.rich_help_panel if command.rich_help_panel in panels else "Commands"
+            panels[panel].append((name, command.get_short_help_str(limit=200).removesuffix(".")))
+            own = [option for option in command.params if getattr(option, "rich_help_panel", None) == MAINTAINERS]
+            panels[MAINTAINERS] += [(f"{name} {option.opts[0]}", option.help.removesuffix(".")) for option in own]
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(rows)
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -56,13 +76,17 @@ def minirag(version: bool = typer.Option(False, "--version", callback=_print_ver
     """Graph-based RAG, one readable method at a time: ask your own texts, follow the papers, repeat their tables."""
 
 
+def did_you_mean(name, known, count=2):
+    """' Did you mean ...?' with the nearest known names, or ''."""
+    near = difflib.get_close_matches(name, known, n=count, cutoff=0.5)
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
 def one_of(name, known, what):
     """`name` if it is known, else an error with the nearest known names and then all of them."""
     if name in known:
         return name
-    near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise MiniragError(f"there is no {what} {name!r}.{hint} Known: {', '.join(known)}.")
+    raise MiniragError(f"there is no {what} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}.")
 
 
 def split_names(text, known, what):

@@ -1,4 +1,4 @@
-"""`minirag ask` and `minirag compare`: a question to any texts, and how the answer was found."""
+"""`minirag ask`: a question to any texts, and how the answer was found."""
 
 from pathlib import Path
 from typing import Optional
@@ -6,15 +6,20 @@ from typing import Optional
 import typer
 
 from ..utils import MiniragError
-from .app import app, one_of, split_names
-from .opening import open_corpus, open_index, plan_index
-from .show import say, snippet, table
+from .app import app, one_of
+from .models import check_needs, encoder_named, open_llm
+from .opening import RULES, open_corpus, open_index, options_for, plan_index
+from .show import say, snippet
 
 CORPUS = typer.Argument(metavar="CORPUS_OR_FOLDER", help="A corpus of the kit, a dataset, or a folder or file of your own texts.")
 LLM = typer.Option("offline", help="offline, replay:FILE, openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH.")
 ENCODER = typer.Option("minilm", help="minilm, lsa (needs no weights) or hf:MODEL_OR_PATH.")
-EXTRACTION = typer.Option(None, help="Triples that came with the corpus, by name, instead of reading the text anew.")
+EXTRACTION = typer.Option(
+    None, help="Triples that came with the corpus, by name (offline the default), or rules: the text is read anew, by the rules or the --llm."
+)
 NODES_SHOWN = 4
+GOLD_NOTE = "* a passage that the corpus marks as needed for this question"
+NOTHING = 1e-9  # a score below it is 0, up to rounding
 
 
 @app.command()
@@ -33,23 +38,29 @@ def ask(
     extraction: Optional[str] = EXTRACTION,
     figure: Optional[Path] = typer.Option(None, help="Also draw the walk over the graph, as .svg or .png."),
 ):
-    """Ask a question; see the answer, who wrote it, the passages and the entities that led there."""
-    from ..llm import load_llm
+    """Ask a question; see the answer and what led to it.
+
+    Shown are the answer and who wrote it, the passages (* marks those that the corpus names as needed), and the entities that led there.
+    """
     from ..methods import METHODS
 
-    _not_empty(question)
+    not_empty(question)
     one_of(method, list(METHODS), "method")
+    encoder_named(encoder)
+    if not dry_run:
+        check_needs([method], llm)
     texts = open_corpus(corpus)
-    model = load_llm(llm, record=record, max_calls=max_calls, base_url=base_url, dry_run=dry_run)
+    options = options_for(method, texts, extraction, llm)
+    model = open_llm(llm, record=record, max_calls=max_calls, base_url=base_url, dry_run=dry_run)
     if dry_run:
-        opened, state = plan_index(method, texts, llm, model, encoder, extraction, base_url=base_url)
+        opened, state = plan_index(method, texts, llm, model, encoder, options, base_url=base_url)
         opened.answer(question, k)
         return show_plan(model.ledger, llm, f"Index: {state}.")
-    opened, state = open_index(method, texts, model, encoder, extraction)
+    opened, state = open_index(method, texts, model, encoder, options)
     answer = opened.answer(question, k)
-    say(repr(texts), f"Index: {state}." + _read_by(opened, texts), "")
-    say(f"Question: {question}", f"Answer, by {answer.llm}: {answer.text or '(none found)'}", "")
-    show_passages(opened, answer.retrieval)
+    say(repr(texts), f"Index: {state}.", *graph_line([method], texts, extraction, llm, model), "", f"Question: {question}")
+    show_answer(answer, model, opened)
+    show_passages(opened, answer.retrieval, gold_of(texts, question))
     if trace:
         say("", "Trace:", answer.retrieval.explain())
     say("", repr(model.ledger))
@@ -58,31 +69,32 @@ def ask(
         say(f"Figure: {figure}")
 
 
-@app.command()
-def compare(
-    corpus: str = CORPUS,
-    question: str = typer.Argument(help="In quotes."),
-    methods: Optional[str] = typer.Option(None, help="Names with commas between them; by default all that need no model."),
-    llm: str = LLM,
-    encoder: str = ENCODER,
-    k: int = typer.Option(5, "-k", min=1, help="How many passages."),
-    base_url: Optional[str] = typer.Option(None, help="The address of an OpenAI-compatible server."),
-    extraction: Optional[str] = EXTRACTION,
-):
-    """The passages of several methods side by side."""
-    from ..llm import load_llm
+def graph_line(methods, corpus, extraction, llm, model):
+    """In a list, who read the graph that the methods walk, and how to have it read by another; an empty list where there is no graph."""
     from ..methods import METHODS
 
-    _not_empty(question)
-    names = split_names(methods, list(METHODS), "method") if methods is not None else [n for n, m in METHODS.items() if not m.needs_model]
-    texts, model = open_corpus(corpus), load_llm(llm, base_url=base_url)
-    found = {name: open_index(name, texts, model, encoder, extraction)[0].retrieve(question, k) for name in names}
-    gold = {id for known in texts.questions if known.text == question for id in known.gold}
-    rows = [[place + 1, *(_cell(retrieval, place, gold) for retrieval in found.values())] for place in range(min(k, len(texts.chunks)))]
-    say(repr(texts), f"Question: {question}", "")
-    table(["rank", *names], rows, numbers=["rank"])
-    if gold:
-        say("", "* a passage that the corpus marks as needed for this question")
+    if all(METHODS[name].graph_type == "none" for name in methods):
+        return []
+    name = next(name for name in methods if METHODS[name].graph_type != "none")
+    chosen = options_for(name, corpus, extraction, llm).get("extraction")
+    if chosen and llm == "offline":
+        return [f"Graph: {corpus.extractions[chosen].source}; --extraction {RULES} lets the offline rules read the text"]
+    if chosen:
+        return [f"Graph: {corpus.extractions[chosen].source}; --extraction {RULES} lets {model.name} read the text"]
+    also = next(iter(corpus.extractions), None)
+    return [f"Graph: read by {model.name}" + (f"; also here: --extraction {also} ({corpus.extractions[also].source})" if also else "")]
+
+
+def gold_of(corpus, question):
+    """Ids of the passages that the corpus marks as needed, if the question is one of its own."""
+    return {id for known in corpus.questions if known.text.strip() == question.strip() for id in known.gold}
+
+
+def show_answer(answer, model, method):
+    say(f"Answer, by {answer.llm}: {answer.text or '(none found)'}")
+    if steps_of(answer.retrieval, "map") and not model.is_model:
+        say(f"(a rule cannot judge or summarise: see the {'reports' if method.granularity == ('Community',) else 'passages'})")
+    say("")
 
 
 def show_plan(ledger, spec, *lines):
@@ -93,23 +105,33 @@ def show_plan(ledger, spec, *lines):
     say("", repr(ledger))
 
 
-def show_passages(method, retrieval):
-    """Each passage with score, title, beginning, and what led to it."""
-    for passage in retrieval.passages:
+def show_passages(method, retrieval, gold=()):
+    """Each passage with score, title, beginning, and what led to it; those with score 0 are only counted."""
+    found = [passage for passage in retrieval.passages if abs(passage.score) >= NOTHING]
+    mapped = bool(steps_of(retrieval, "map"))
+    if mapped and found:
+        say("Helpfulness, of 100" + ("" if method.llm.is_model else " (by rule: the share of the question's words that the quotes contain)"))
+    for passage in found:
         title = passage.chunk.title or passage.id
-        say(f"{passage.rank}. {passage.score:.4f}  {title}" + (f"  [{passage.id}]" if passage.id != title else ""), style="bold")
+        score = f"{passage.score:.0f}/100" if mapped else f"{passage.score:.4f}"
+        name = title + (f"  [{passage.id}]" if passage.id != title else "") + (" *" if passage.id in gold else "")
+        say(f"{passage.rank}. {score}  {name}", style="bold")
         say(f"   {snippet(passage.chunk.text)}")
         led = [f"{name} {score:.3f}" for name, score in entities_behind(method, retrieval, passage)]
         if led:
             say(f"   led there by: {', '.join(led)}", style="cyan")
-    for step in _steps(retrieval, "link"):
+    if silent := len(retrieval.passages) - len(found):
+        say(f"{silent}{' more' if found else ''} passage{'s have' if silent > 1 else ' has'} score 0")
+    if any(passage.id in gold for passage in found):
+        say("", GOLD_NOTE)
+    for step in steps_of(retrieval, "link"):
         say("", "From the question to the graph: " + (", ".join(f"{label} ({cosine:.2f})" for label, cosine in step.items) or "no entity was named"))
 
 
 def entities_behind(method, retrieval, passage, limit=NODES_SHOWN):
     """`(node, score)` of the nodes read from a passage that the walk scored highest; empty for methods without a walk over nodes."""
     graph = getattr(getattr(method, "retriever", method), "relations", None)
-    walks = _steps(retrieval, "ppr", "neighbours")
+    walks = steps_of(retrieval, "ppr", "neighbours")
     if graph is None or not walks:
         return []
     scores, place = walks[-1].data["scores"], next(i for i, chunk in enumerate(graph.chunks) if chunk.id == passage.id)
@@ -122,7 +144,7 @@ def draw(method, retrieval):
     """The part of the graph that the walk reached, nodes sized by their score."""
     from ..viz import draw_graph
 
-    walks, links = _steps(retrieval, "ppr"), _steps(retrieval, "link")
+    walks, links = steps_of(retrieval, "ppr"), steps_of(retrieval, "link")
     if not walks or not links[0].items:
         raise MiniragError(f"{method.name} made no walk over a graph for this question, so there is nothing to draw. Leave --figure out.")
     graph, scores = getattr(method, "retriever", method).graph, walks[0].data["scores"]
@@ -132,25 +154,10 @@ def draw(method, retrieval):
     return draw_graph(graph, node_scores=scores, highlight=named, title=retrieval.question, caption=caption, max_nodes=24, score_name="walk's score")
 
 
-def _steps(retrieval, *operators):
+def steps_of(retrieval, *operators):
     return [step for step in retrieval.trace if step.operator in operators]
 
 
-def _not_empty(question):
+def not_empty(question):
     if not question.strip():
         raise MiniragError("the question is empty. Write it in quotes after the corpus.")
-
-
-def _read_by(method, corpus):
-    graph = getattr(getattr(method, "retriever", method), "relations", None)
-    if graph is None:
-        return ""
-    other = [name for name, each in corpus.extractions.items() if each.source != graph.source]
-    return f" Graph read by {graph.source}." + (f" Also here: --extraction {other[0]} ({corpus.extractions[other[0]].source})." if other else "")
-
-
-def _cell(retrieval, place, gold):
-    if place >= len(retrieval.passages):
-        return ""
-    passage = retrieval.passages[place]
-    return f"{passage.chunk.title or passage.id} ({passage.score:.3f}){' *' if passage.id in gold else ''}"

@@ -16,7 +16,10 @@ def fetch(
     folder: Optional[Path] = typer.Option(None, help="Where to put it; by default MINIRAG_DATA, else the system's data folder."),
     show_list: bool = typer.Option(False, "--list", help="What can be fetched, and what is here."),
 ):
-    """Download a published dataset at its pinned commit and verify every file; goes on where an earlier try stopped."""
+    """Download a published dataset and verify every file.
+
+    The commit is pinned; a download that was interrupted goes on where it stopped.
+    """
     from .. import fetching
 
     if show_list:

@@ -8,6 +8,8 @@ from pathlib import Path
 from ..utils import MiniragError, cache_folder
 from .app import note, one_of
 
+RULES = "rules"  # the extraction that is none: the text is read anew
+
 
 def benchmarks():
     """Names of the published datasets that are corpora with questions."""
@@ -38,23 +40,31 @@ def open_corpus(where):
     raise MiniragError(f"there is no corpus, folder or file {where!r}.{hint} Give a folder of your own texts, or one of: {', '.join(named)}.")
 
 
-def options_for(name, corpus, extraction):
-    """What to hand to a method's `build`: only methods with a graph read triples."""
+def options_for(name, corpus, extraction, llm):
+    """What to hand to a method's `build`: only methods with a graph read triples.
+
+    extraction: a name; RULES lets `llm` read the text; None is the same for a language model, while offline the triples that came with the
+    corpus are taken, since the rules read too little for the graph to lead anywhere.
+    """
     from ..methods import METHODS
 
-    if extraction is None or METHODS[name].graph_type == "none":
+    if METHODS[name].graph_type == "none" or extraction == RULES:
         return {}
+    if extraction is None:
+        return {"extraction": next(iter(corpus.extractions))} if corpus.extractions and llm == "offline" else {}
     if not corpus.extractions:
         raise MiniragError(f"{corpus.name!r} comes without triples: leave --extraction out, and its text is read.")
-    return {"extraction": one_of(extraction, list(corpus.extractions), f"extraction of {corpus.name!r} called")}
+    return {"extraction": one_of(extraction, [*corpus.extractions, RULES], f"extraction of {corpus.name!r} called")}
 
 
-def open_index(name, corpus, llm, encoder, extraction=None):
-    """The built method and a sentence on where its index comes from. A cache folder that cannot be written costs time, nothing else."""
+def open_index(name, corpus, llm, encoder, options):
+    """The built method and a sentence on where its index comes from. A cache folder that cannot be written costs time, nothing else.
+
+    options: see `options_for`.
+    """
     from ..methods import METHODS
     from ..methods.store import open_method
 
-    options = options_for(name, corpus, extraction)
     if not can_write(cache_folder() / "indices"):
         note(f"{cache_folder() / 'indices'} cannot be written, so the index will not be kept. Set MINIRAG_CACHE to a folder of your own.")
         return METHODS[name].build(corpus, llm=llm, encoder=encoder, **options), "built, not kept"
@@ -73,7 +83,7 @@ def can_write(folder):
         return False
 
 
-def plan_index(name, corpus, spec, llm, encoder, extraction=None, **address):
+def plan_index(name, corpus, spec, llm, encoder, options, **address):
     """The method for a dry run: with the index that the real run would reuse, else built by the dry run's model and thrown away.
 
     Calls and tokens do not depend on the encoder, so the quickest one is taken.
@@ -82,7 +92,6 @@ def plan_index(name, corpus, spec, llm, encoder, extraction=None, **address):
     from ..methods import METHODS
     from ..methods.store import index_folder
 
-    options = options_for(name, corpus, extraction)
     with suppress(MiniragError, OSError, ValueError, TypeError, KeyError):  # no key, no index, or a broken one: the real run builds
         folder = index_folder(name, corpus, load_llm(spec, **address).name, encoder, options)
         return METHODS[name].load(folder, llm=llm, encoder="lsa"), "reused from an earlier run"

@@ -9,6 +9,7 @@ import typer
 from ..utils import MiniragError
 from .app import app, split_names
 from .ask import CORPUS, ENCODER, show_plan
+from .models import check_needs, encoder_named, open_llm
 from .opening import open_corpus
 from .show import say
 
@@ -28,8 +29,11 @@ def record(
     base_url: Optional[str] = typer.Option(None, help="The address of an OpenAI-compatible server."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count calls and tokens, ask nobody."),
 ):
-    """Record a model's reading of a corpus, the entities of its questions, and its answers. An interrupted run goes on where it stopped."""
-    from ..llm import load_llm
+    """Record a model's answers, to replay them without it.
+
+    Recorded are its reading of the corpus (triples that came with it are not used), the entities of the questions, and the answers. An
+    interrupted run goes on where it stopped.
+    """
     from ..methods import METHODS
 
     names = split_names(methods, list(METHODS), "method")
@@ -37,7 +41,10 @@ def record(
     wanted = [question.text for question in texts.questions][:questions] + (ask or [])
     if not any(question.strip() for question in wanted) and questions != 0:
         raise MiniragError(f"{texts.name!r} comes without questions: give some with --ask, or --questions 0 to record the reading alone.")
-    model = load_llm(llm, record=file, max_calls=max_calls, base_url=base_url, dry_run=dry_run)
+    encoder_named(encoder)
+    if not dry_run:
+        check_needs(names, llm)
+    model = open_llm(llm, record=file, max_calls=max_calls, base_url=base_url, dry_run=dry_run)
     try:
         run(texts, model, wanted, names, "lsa" if dry_run else encoder, k, workers)
     finally:

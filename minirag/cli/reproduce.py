@@ -11,6 +11,7 @@ import typer
 from ..utils import MiniragError, write_atomic
 from .app import FAILED, app, one_of, split_names
 from .ask import ENCODER
+from .models import encoder_named
 from .show import markdown, say, table
 
 HEADERS = ["row", "metric", "measured", "stored", "reference", "paper", "state", "why"]
@@ -28,7 +29,10 @@ def reproduce(
     display_commands: bool = typer.Option(False, "--display-commands", help="Print the command of every row."),
     as_markdown: bool = typer.Option(False, "--markdown", help="Print the measured values as a Markdown table."),
 ):
-    """Run a target's rows and compare them with the stored numbers. Exit status 1 if any cell FAILs."""
+    """Run a table again and compare it with the stored numbers.
+
+    Exit status 1 if any cell FAILs.
+    """
     from ..evaluate.reproduce import TARGETS, row_names
 
     if show_list:
@@ -36,6 +40,7 @@ def reproduce(
     if target is None:
         raise MiniragError(f"name a target: {', '.join(TARGETS)}. `minirag reproduce --list` tells what they are.")
     one_of(target, list(TARGETS), "target")
+    encoder_named(encoder)
     names = split_names(rows, row_names(target), "row")
     if json_file and json_file.is_dir():
         raise MiniragError(f"--json {json_file}: a file is expected, this is a folder.")

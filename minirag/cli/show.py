@@ -28,17 +28,37 @@ def say(*lines, style=None):
 
 def table(headers, rows, numbers=(), title=None):
     """Print rows (lists of values); the columns whose header is in `numbers` are set flush right."""
+    printer = console()
+    printer.print(_grid(printer, headers, rows, numbers, title))
+
+
+def columns(rank, lists):
+    """Print lists of texts, {header: texts}, side by side with a first column of ranks; one below the other where the lines would not fit."""
+    from itertools import zip_longest
+
+    from rich.measure import Measurement
+
+    rows = [[place, *cells] for place, cells in enumerate(zip_longest(*lists.values(), fillvalue=""), start=1)]
+    printer = console()
+    grid = _grid(printer, [rank, *lists], rows, [rank])
+    if Measurement.get(printer, printer.options.update(width=NO_WRAP), grid).maximum <= printer.width:
+        return printer.print(grid)
+    for header, cells in lists.items():
+        say(header, style="bold")
+        say(*(f"  {place}. {cell}" for place, cell in enumerate(cells, start=1)))
+
+
+def _grid(printer, headers, rows, numbers=(), title=None):
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    printer = console()
     grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD if printer.is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
     for header in headers:
         grid.add_column(header, justify="right" if header in numbers else "left", overflow="fold")
     for row in rows:
         grid.add_row(*(Text(safe(cell), style=COLOURS.get(str(cell), "")) for cell in row))
-    printer.print(grid)
+    return grid
 
 
 def markdown(headers, rows):

@@ -9,30 +9,27 @@ HEADERS = ["method", "paper", "graph type", "index", "primitive", "granularity",
 
 
 def method_rows():
-    """One row a method, from its class attributes.
+    """One row a method, from its class attributes; a second name of a method says only whose it is.
 
     Source: Survey, Table 1 (tab-1); Survey, Table 3 (tab-3)
     """
     from ..methods import METHODS
 
-    return [
-        [
-            name,
-            method.paper,
-            method.graph_type,
-            ", ".join(method.index_components) or "none",
-            method.primitive,
-            ", ".join(method.granularity),
-            "; ".join(f"{kind}: {', '.join(names)}" for kind, names in method.operators.items()) or "none",
-            "needed" if method.needs_model else "optional",
-        ]
-        for name, method in METHODS.items()
-    ]
+    rows = []
+    for name, method in METHODS.items():
+        if name != method.name:
+            rows.append([name, f"alias of {method.name}", *[""] * (len(HEADERS) - 2)])
+            continue
+        operators = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in method.operators.items()) or "none"
+        index, granularity = ", ".join(method.index_components) or "none", ", ".join(method.granularity)
+        needs = "needed" if method.needs_model else "optional"
+        rows.append([name, method.paper, method.graph_type, index, method.primitive, granularity, operators, needs])
+    return rows
 
 
 @app.command()
 def methods(as_markdown: bool = typer.Option(False, "--markdown", help="As a Markdown table.")):
-    """Every method: its paper, graph, index, retrieval primitive, granularity and operators."""
+    """List every method: its paper, graph, index and operators."""
     if as_markdown:
         typer.echo(markdown(HEADERS, method_rows()), nl=False)
     else:

@@ -10,7 +10,7 @@ from typing import Optional
 import typer
 
 from ..utils import MiniragError
-from .app import FAILED, app, complain
+from .app import FAILED, MAINTAINERS, app, complain
 from .show import say
 
 START = "00_start_here.ipynb"
@@ -51,12 +51,12 @@ def lab(
                 continue
 
 
-@app.command()
+@app.command(rich_help_panel=MAINTAINERS)
 def refresh(
     notebooks: Optional[list[Path]] = typer.Argument(None, help="By default all of notebooks/."),
     timeout: int = typer.Option(120, min=1, help="Seconds a cell may take."),
 ):
-    """Run notebooks again and store them so that only a real change shows in a diff."""
+    """Run notebooks again; only a real change shows in a diff."""
     from ..fetching import available
     from ..refresh import execute_and_normalise, needed_data
 
@@ -76,7 +76,10 @@ def check(
     notebook: Optional[Path] = typer.Option(None, help="Your notebook; by default NAME.ipynb here, then in exercises/."),
     hints: int = typer.Option(0, min=0, max=3, help="How many prepared hints to show under what is not passed yet."),
 ):
-    """Grade an exercise: passed, not yet, or a hint for every item. Exit status 1 until all is passed."""
+    """Grade an exercise: passed, not yet, or a hint for every item.
+
+    Exit status 1 until all is passed.
+    """
     try:
         from ..exercises import main_check
     except ImportError as error:
