@@ -1,6 +1,7 @@
 """The command line: what it prints, what it asks for, what it refuses."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -11,11 +12,13 @@ from typer.testing import CliRunner
 
 from minirag import __version__, encoders
 from minirag.cli import app, ask, opening, show, workshop
+from minirag.cli.app import as_options
 from minirag.evaluate import load_expected
 from minirag.methods import METHODS
 from minirag.utils import MiniragError
 
 QUESTION = "Who paid for the observatory of Tilda Brant?"
+GOLDEN = "Which professor at the University of Veldmark studies Lanthorn's Disease?"
 TEXTS = {
     "brant.txt": "Tilda Brant built the Kestrel Observatory on Mount Orrin. The Kestrel Observatory opened in 1911.",
     "money.txt": "Augusta Fenwick paid for the Kestrel Observatory. Augusta Fenwick lived in Port Helm.",
@@ -57,8 +60,12 @@ def refused(*arguments):
 def test_version_and_help():
     assert run("--version").stdout == f"minirag {__version__}\n"
     listed = run("--help").stdout
-    for command in ("ask", "compare", "methods", "fetch", "reproduce", "record", "lab", "refresh", "check"):
-        assert f"  {command} " in listed
+    everyone, maintainers = listed.split("For maintainers:\n")
+    for command in ("ask", "compare", "methods", "fetch", "reproduce", "record", "lab", "check", "map"):
+        assert f"\n  {command} " in everyone and f"  {command} " not in maintainers.replace("map --write", "")
+    assert [line[:13].strip() for line in maintainers.splitlines() if line] == ["map --write", "handouts", "refresh"]
+    described = (everyone + maintainers)[listed.index("Commands:") :].splitlines()
+    assert not [line for line in described if "..." in line or len(line) > 80 or line.startswith(" " * 12)]
 
 
 def test_nothing_heavy_is_loaded_before_it_is_needed():
@@ -80,6 +87,9 @@ def test_methods_are_read_off_the_classes():
     for name, method in METHODS.items():
         row = next(line for line in shown.splitlines() if line.split()[0] == name)
         written = next(line for line in marked.splitlines() if line.startswith(f"| {name} |"))
+        if name != method.name:
+            assert row.split() == [name, "alias", "of", method.name] and method.paper not in written
+            continue
         for line in (row, written):
             operators = [each for names in method.operators.values() for each in names]
             assert all(part in line for part in (method.paper, method.graph_type, method.primitive, *method.granularity, *operators))
@@ -88,7 +98,7 @@ def test_methods_are_read_off_the_classes():
 def test_own_folder_is_answered_offline(folder):
     said = run("ask", folder, QUESTION, "--encoder", "lsa", "--trace")
     assert "Answer, by offline rules (not a language model): " in said.stdout
-    assert "Graph read by offline rules (not a language model)" in said.stdout
+    assert "Graph: read by offline rules (not a language model)" in said.stdout
     assert "1. " in said.stdout and "Trace:\n1. entities:" in said.stdout and "tilda brant" in said.stdout
     assert "broken.txt" in said.stderr and "encoding" in said.stderr
     ledger = said.stdout[said.stdout.index("stage ") :]
@@ -98,7 +108,7 @@ def test_own_folder_is_answered_offline(folder):
 def test_each_passage_shows_the_nodes_that_led_there(folder):
     with pytest.warns(UserWarning, match="broken.txt"):
         corpus = opening.open_corpus(str(folder))
-    method, _ = opening.open_index("hipporag", corpus, "offline", "lsa")
+    method, _ = opening.open_index("hipporag", corpus, "offline", "lsa", {})
     retrieval = method.retrieve("Who paid for the Kestrel Observatory?", k=2)
     scores = dict(zip((node.name for node in method.relations.nodes), next(s for s in retrieval.trace if s.operator == "ppr").data["scores"]))
     for passage in retrieval.passages:
@@ -208,6 +218,10 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(folder, tmp_path,
         (["record", "professors", "--llm", "offline", "--file", "r.jsonl", "--methods", "bm52"], "Did you mean 'bm25'"),
         (["refresh", "none.ipynb"], "no notebook 'none.ipynb'"),
         (["check", "77"], "no exercise '77'"),
+        (["ask", "professors", "Who?", "--method", "hyde"], "the method 'hyde' needs a model"),
+        (["compare", "professors", "Who?", "--methods", "bm25,cot"], "the method 'cot' needs a model"),
+        (["record", "professors", "--llm", "offline", "--file", "r.jsonl", "--methods", "hyde"], "the method 'hyde' needs a model"),
+        (["reproduce", "professors", "--encoder", "minilmm"], "Did you mean 'minilm'"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, says, tmp_path, monkeypatch):
@@ -290,7 +304,105 @@ def test_compare_puts_methods_side_by_side_and_marks_gold():
     assert lines[head].split() == ["rank", "bm25", "hipporag"]
     assert [line.split()[0] for line in lines[head + 1 : head + 4]] == ["1", "2", "3"]
     assert any("Lanthorn Trust (" in line and " *" in line for line in lines[head + 1 : head + 4])
-    assert "needed for this question" in lines[-1]
+    assert "needed for this question" in lines[-1] and "more:" not in said.stdout
+
+
+def test_compare_shows_four_methods_and_names_the_others():
+    lines = run("compare", "professors", GOLDEN, "--encoder", "lsa").stdout.splitlines()
+    assert next(line for line in lines if line.startswith("rank")).split()[1:] == ["bm25", "dense", "hipporag", "graphrag-local"]
+    free, needy = lines[-1].removeprefix("more: --methods ").removesuffix(")").split(" (with a model also ")
+    named = [*free.split(","), *needy.split(",")]
+    assert {METHODS[name].needs_model for name in free.split(",")} == {False} and {METHODS[name].needs_model for name in needy.split(",")} == {True}
+    assert sorted([*named, "bm25", "dense", "hipporag", "graphrag-local"]) == sorted(name for name, m in METHODS.items() if name == m.name)
+
+
+def test_a_score_of_zero_is_no_rank(folder):
+    alone = run("compare", folder, "Where did Augusta Fenwick live?", "--methods", "bm25").stdout
+    assert "money (" in alone and "(0.000)" not in alone and "brant (" not in alone
+    assert "nothing scores above 0" in run("compare", folder, "xyzzy", "--methods", "bm25").stdout
+    asked = run("ask", folder, "Where did Augusta Fenwick live?", "--method", "bm25").stdout
+    assert "1. " in asked and "\n2. " not in asked and "2 more passages have score 0" in asked
+    assert "3 passages have score 0" in run("ask", folder, "xyzzy", "--method", "bm25").stdout
+
+
+def test_a_table_too_wide_for_the_terminal_goes_one_below_the_other(monkeypatch, capsys):
+    lists = {"first": ["a long title (1.000) *", "another (0.500)"], "second": ["a title of some length (2.000)"]}
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "40")
+    show.columns("rank", lists)
+    narrow = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out)
+    assert narrow.splitlines() == ["first", "  1. a long title (1.000) *", "  2. another (0.500)", "second", "  1. a title of some length (2.000)"]
+    monkeypatch.setenv("COLUMNS", "100")
+    show.columns("rank", lists)
+    assert re.search(r"1 +a long title \(1.000\) \* +a title of some length", capsys.readouterr().out)
+
+
+def test_offline_a_corpus_is_read_by_its_own_annotations():
+    said = run("ask", "professors", GOLDEN, "--encoder", "lsa").stdout
+    assert "Graph: hand-written annotations; --extraction rules lets the offline rules read the text\n" in said
+    gold = next(question.gold for question in opening.open_corpus("professors").questions if question.text == GOLDEN)
+    marked = [line for line in said.splitlines() if line.endswith("] *")]
+    assert len(marked) == sum(f"[{id}]" in said for id in gold) > 0 and all(any(f"[{id}]" in line for id in gold) for line in marked)
+    assert "needed for this question" in said
+    read = run("ask", "professors", GOLDEN, "--encoder", "lsa", "--extraction", "rules").stdout
+    assert "Graph: read by offline rules (not a language model); also here: --extraction annotations (hand-written annotations)" in read
+    assert "*" not in run("ask", "professors", GOLDEN.replace("Which", "What"), "--encoder", "lsa").stdout
+    for extraction in ("rules", "annotations"):
+        assert "Graph:" not in run("ask", "professors", GOLDEN, "--method", "bm25", "--extraction", extraction).stdout
+    assert "Graph: hand-written" in run("compare", "professors", GOLDEN, "--methods", "bm25,hipporag", "--encoder", "lsa").stdout
+
+
+def test_a_model_reads_the_text_itself_unless_told(tmp_path):
+    corpus = opening.open_corpus("professors")
+    assert opening.options_for("hipporag", corpus, None, "offline") == {"extraction": "annotations"}
+    assert opening.options_for("hipporag", corpus, None, "openai:m") == opening.options_for("hipporag", corpus, "rules", "offline") == {}
+    assert opening.options_for("hipporag", corpus, "annotations", "openai:m") == {"extraction": "annotations"}
+    assert opening.options_for("bm25", corpus, "annotations", "offline") == {}
+    run("record", "professors", "--llm", "offline", "--file", tmp_path / "r.jsonl", "--questions", "0", "--encoder", "lsa")
+    tasks = [json.loads(line)["task"] for line in (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert tasks.count("triples") == len(corpus.chunks)
+
+
+def test_what_map_reduce_found_is_scored_of_a_hundred_and_a_rule_does_not_judge():
+    said = run("ask", "professors", GOLDEN, "--method", "graphrag-global").stdout
+    assert "(a rule cannot judge or summarise: see the reports)" in said and "by rule: the share of the question's words" in said
+    assert re.search(r"^1\. \d+/100  .*\[report:", said, flags=re.M) and not re.search(r"^1\. \d+\.\d{4}", said, flags=re.M)
+    assert "/100" not in run("ask", "professors", GOLDEN, "--method", "bm25").stdout
+
+
+def test_errors_speak_of_options(monkeypatch):
+    for name in ("OPENAI_API_KEY", "MINIRAG_API_KEY", "MINIRAG_BASE_URL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    errors = [refused("ask", "professors", "Who?", "--llm", llm) for llm in ("openai:m", "gpt4", "offlin", "openai:")]
+    errors += [refused("ask", "professors", "Who?", "--encoder", "x"), refused("ask", "professors", "Who?", "--method", "hyde")]
+    assert not [said for said in errors if re.search(r"\w=|encode\(|object", said)]
+    assert "--base-url" in errors[0] and "--llm takes" in errors[1] and "--encoder takes" in errors[4] and "--llm openai:MODEL" in errors[5]
+    assert as_options("Pass llm='a' or base_url=... for b; n=3.") == "Pass --llm 'a' or --base-url for b; n=3."
+
+
+@pytest.mark.parametrize(
+    "typed, meant",
+    [("gpt4", "openai:gpt4"), ("openay:x", "openai:x"), ("llama3", "ollama:llama3"), ("Qwen/Qwen3", "ollama:Qwen/Qwen3"), ("a.jsonl", "replay:a.jsonl")]
+    + [("acme/model", "hf:acme/model"), ("ofline", "offline")],
+)
+def test_a_language_model_that_is_none_suggests_what_was_meant(typed, meant):
+    assert f"Did you mean {meant!r}?" in refused("ask", "professors", "Who?", "--llm", typed)
+
+
+def test_the_paper_map_is_searched(monkeypatch):
+    found = run("map", "ppr").stdout
+    assert "\nWang hippo-ppr: " in found and "\n    code     minirag/algorithms/pagerank.py" in found and "approximate" not in found
+    assert "Wang | PathRAG | GraphRAG" in found
+    grag = run("map", "grag").stdout
+    assert "\nGRAG eq-5: " in grag and "\nWang" not in grag
+    assert "Did you mean 'pagerank'" in refused("map", "pagrank") and "Papers: Wang" in refused("map", "zzzz")
+    monkeypatch.setattr("minirag.papermap.in_checkout", lambda: False)
+    pruned = run("map", "wang prun").stdout.splitlines()[2:]
+    assert pruned and all(line.startswith("Wang | ") for line in pruned)
+    shipped = run("map", "ppr").stdout
+    assert "\nWang | `hippo-ppr` |" in shipped and "approximate" not in shipped
 
 
 def test_fetch_lists_what_can_be_had(tmp_path):

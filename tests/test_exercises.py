@@ -249,6 +249,30 @@ def test_the_grader_answers_in_a_sentence(small, tmp_path, code, status, said):
     assert "Traceback" not in report.text()
 
 
+def test_a_loop_without_an_end_is_blamed_on_its_own_item_only(tmp_path):
+    name = "03_personalised_pagerank"
+    first, second, *_ = [cell.id for cell in solution_cells(name)]
+    looping = with_source(SOURCES[name].notebook, second, "while True:\n    pass")
+    nbformat.write(looping, tmp_path / "mine.ipynb")
+    report = exercises.check(name, tmp_path / "mine.ipynb", patience=8)
+    items = {item.name: item for item in report.items}
+    assert items[first].status == "passed" and items[second].status == "hint" and "loop without an end" in items[second].message
+    after = [item for item in report.items if item.name not in (first, second)]
+    assert after and all(item.status == "not yet" and item.message.startswith(f"not reached: cell {second!r}") for item in after)
+    assert report.text().count("loop without an end") == 1
+
+
+def test_the_notebook_of_another_exercise_is_recognised(tmp_path):
+    for given in (student("03_personalised_pagerank"), SOURCES["03_personalised_pagerank"].notebook):
+        nbformat.write(given, tmp_path / "mine.ipynb")
+        with pytest.raises(MiniragError, match="looks like 03_personalised_pagerank, not like 01_chunking_and_bm25.*Check it as 03"):
+            exercises.check(1, tmp_path / "mine.ipynb")
+    lost = student("01_chunking_and_bm25")
+    lost.cells = [cell for cell in lost.cells if cell.id != "test-package"][:-2]
+    nbformat.write(lost, tmp_path / "mine.ipynb")
+    assert {item.status for item in exercises.check(1, tmp_path / "mine.ipynb").items} == {"not yet"}
+
+
 def test_changed_lost_and_copied_tests_count_as_they_were_handed_out(small, tmp_path):
     wrong = "def twice(number):\n    return 0"
     assert not answer(small, tmp_path, wrong, test_twice="pass").ok
