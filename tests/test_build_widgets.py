@@ -34,7 +34,12 @@ def test_nodes_stay_in_place_and_the_view_follows():
     before = explorer.html()
     explorer.widgets["threshold"].value = 2
     assert explorer.state["threshold"] == 2 and explorer.html() != before and view.children[-1].value.count("<svg") == 1
-    assert "passages alone" in explorer.set("titles", False).describe()
+
+
+def test_a_title_may_count_as_an_entity():
+    mentioned = Extraction("a test", {"c": ("B",)}, {})
+    assert "1 edges" in PassageGraphExplorer(CORPUS.chunks, mentioned).describe()
+    assert "0 edges" in PassageGraphExplorer(CORPUS.chunks, mentioned, titles=False).describe()
 
 
 def test_chunk_size_counts_for_every_reader_and_names_them():

@@ -24,6 +24,7 @@ from minirag.results import Passage, Retrieval
 from minirag.utils import MiniragError
 from minirag.viz import palette
 from minirag.viz.labels import place_labels
+from minirag.viz.layout import off_paths
 from minirag.viz.scene import Text, shorten, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -237,6 +238,14 @@ def test_a_label_avoids_the_node_beside_it():
     below = (100, 125, 14)
     moved = place_labels(nodes, [(100, 100, 10), below], [], 300, 300)[0][1]
     assert free[1] > 100 and moved[3] < 100
+
+
+def test_no_node_lies_on_a_path_that_is_not_its_own():
+    points = [(100, 100), (500, 100), (300, 100), (300, 104), (300, 300)]
+    moved = off_paths(points, [(0, 1)], 18, 600, 400, 40, 34)
+    assert np.array_equal(moved[[0, 1, 4]], np.array(points)[[0, 1, 4]])
+    assert abs(moved[2, 1] - 100) >= 18 and abs(moved[3, 1] - 100) >= 18
+    assert np.array_equal(off_paths(points, [], 18, 600, 400, 40, 34), points)
 
 
 def test_the_panels_of_a_walk_share_places_and_scale():

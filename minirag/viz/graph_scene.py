@@ -3,7 +3,7 @@
 import numpy as np
 
 from .labels import place_labels, shared_areas
-from .layout import fit, level, spread, stress_layout
+from .layout import fit, level, off_paths, spread, stress_layout
 from .palette import BLUE, EDGE, FAINT, GREEN, MUTED, ORANGE, OUTLINE, PURPLE, SERIES, SKY, VERMILLION, WHITE, mix, ramp
 from .scene import Circle, Line, Scene, Text, arrow, shorten, text_width, wrap
 
@@ -50,7 +50,7 @@ def graph_scene(
     scores, roles, groups = scores or {}, roles or {}, groups or {}
     height, font = height or canvas_height(len(view.nodes)), font or font_size(len(view.nodes))
     lines = label_lines(view, list(ranked or view.nodes), font)
-    points = points or node_points(view, positions, lines, font, width, height, roles)
+    points = points or node_points(view, positions, lines, font, width, height, roles, paths)
     radii = _radii(view, scores, score_max, width, height)
     scene = Scene(width, height)
     _draw_ties(scene, view, points, radii, paths)
@@ -68,8 +68,8 @@ def _places(view):
     return level(stress_layout(len(view.nodes), tuple(sorted(pairs))))
 
 
-def node_points(view, positions, lines, font, width, height, roles):
-    """Whole-number canvas coordinates: the layout scaled to the canvas, then pushed apart until labels have room."""
+def node_points(view, positions, lines, font, width, height, roles, paths=()):
+    """Whole-number canvas coordinates: the layout scaled to the canvas, then pushed apart until labels have room, and off the paths."""
     if not view.nodes:
         return {}
     margin_x, margin_y = min(70, width // 9), 34
@@ -83,6 +83,9 @@ def node_points(view, positions, lines, font, width, height, roles):
                 disc, label = 52 if node in roles else 26, max(text_width(row, font) for row in lines[node])
                 boxes[i] = min(1.3 * cell, disc + 4 + 0.75 * label), min(cell, disc + (font + 2) * len(lines[node]))
         places = spread(places, np.array(boxes), width, height, margin_x, margin_y)
+        number = {node: i for i, node in enumerate(view.nodes)}
+        segments = sorted({(number[a], number[b]) for path in paths for a, b in zip(path, list(path)[1:]) if a in number and b in number})
+        places = off_paths(places, segments, 18, width, height, margin_x, margin_y)
     return {node: (round(x), round(y)) for node, (x, y) in zip(view.nodes, places.tolist())}
 
 

@@ -122,3 +122,29 @@ def spread(points, sizes, width, height, margin_x, margin_y, rounds=60):
         points = points + 0.3 * np.round(step, 6).sum(axis=1)
         points = np.clip(points, [margin_x, margin_y], [width - margin_x, height - margin_y])
     return points
+
+
+def off_paths(points, segments, room, width, height, margin_x, margin_y, rounds=40):
+    """Move nodes sideways off the path segments that are not theirs, so that a path never seems to pass through them.
+
+    `segments`: pairs of node numbers; `room`: how far from a segment a node has to stay. A node that would leave the margins stays inside.
+    """
+    points = np.array(points, dtype=float)
+    for _ in range(rounds):
+        moved = False
+        for a, b in segments:
+            along = points[b] - points[a]
+            length = max(1e-9, float(along[0] * along[0] + along[1] * along[1]) ** 0.5)
+            for node in range(len(points)):
+                away = points[node] - points[a]
+                share = float(away[0] * along[0] + away[1] * along[1]) / (length * length)
+                beside = float(along[0] * away[1] - along[1] * away[0]) / length
+                if node in (a, b) or not 0 < share < 1 or abs(beside) >= room:
+                    continue
+                step = (room + 1 - abs(beside)) * (1 if beside >= 0 else -1)
+                points[node] += np.round(np.array([-along[1], along[0]]) / length * step, 6)
+                moved = True
+        points = np.clip(points, [margin_x, margin_y], [width - margin_x, height - margin_y])
+        if not moved:
+            break
+    return points

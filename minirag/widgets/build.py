@@ -6,29 +6,29 @@ from html import escape
 from ..build import passage_graph, shared_entities
 from ..build.chunk_size import entity_references
 from ..viz import draw_graph, draw_scores, layout
-from .explorer import Explorer, Slider, Switch
+from .explorer import Explorer, Slider
 
 
 class PassageGraphExplorer(Explorer):
     """How many entities two chunks must share before they are joined. The nodes stay where the loosest graph puts them.
 
-    `extraction`: anything whose `entities` go from chunk id to names or to records with a name.
+    `extraction`: anything whose `entities` go from chunk id to names or to records with a name. `titles`: a title counts as an entity of its chunk.
 
     Source: Survey, Sec. 4 (graphs)
     """
 
-    def __init__(self, chunks, extraction, threshold=0, highest=3):
-        self.chunks, self.extraction = tuple(chunks), extraction
+    def __init__(self, chunks, extraction, threshold=0, highest=3, titles=True):
+        self.chunks, self.extraction, self.titles = tuple(chunks), extraction, titles
         self.labels = {chunk.id: chunk.title or chunk.id for chunk in self.chunks}
-        self._places = layout(passage_graph(self.chunks, extraction), height=420)
-        super().__init__([Slider("threshold", "share more than", 0, highest, 1, threshold), Switch("titles", "a title is an entity", True)])
+        self._places = layout(passage_graph(self.chunks, extraction, titles=titles), height=420)
+        super().__init__([Slider("threshold", "share more than", 0, highest, 1, threshold)])
 
     @property
     def graph(self):
-        return passage_graph(self.chunks, self.extraction, self.state["threshold"], self.state["titles"])
+        return passage_graph(self.chunks, self.extraction, self.state["threshold"], self.titles)
 
     def _shared(self):
-        found = shared_entities(self.chunks, self.extraction, self.state["titles"])
+        found = shared_entities(self.chunks, self.extraction, self.titles)
         return {pair: names for pair, names in found.items() if len(names) > self.state["threshold"]}
 
     def _alone(self):
