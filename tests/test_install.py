@@ -55,3 +55,10 @@ def test_the_installed_command_line_answers_outside_the_checkout(installed, tmp_
     said = run_installed(installed, tmp_path, "-m", "minirag", "ask", "professors", question)
     assert said.returncode == 0, said.stderr
     assert "Traceback" not in said.stderr and len(said.stdout.splitlines()) >= 5
+    assert "Graph: hand-written annotations; --extraction rules" in said.stdout
+
+
+def test_the_installed_map_is_searched(installed, tmp_path):
+    said = run_installed(installed, tmp_path, "-m", "minirag", "map", "ppr")
+    assert said.returncode == 0, said.stderr
+    assert "\nWang | `hippo-ppr` |" in said.stdout and "GRAG |" not in said.stdout
