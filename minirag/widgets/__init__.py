@@ -6,6 +6,7 @@
 from .browser import RetrievalBrowser
 from .build import ChunkSizeExplorer, PassageGraphExplorer
 from .explorer import Choice, Explorer, Slider, Switch
+from .graphrag import HierarchyExplorer, PackingExplorer
 from .hippo import HippoExplorer
 from .paths import PathExplorer
 from .text import BM25Explorer, ChunkExplorer
@@ -17,7 +18,9 @@ __all__ = [
     "ChunkExplorer",
     "ChunkSizeExplorer",
     "Explorer",
+    "HierarchyExplorer",
     "HippoExplorer",
+    "PackingExplorer",
     "PassageGraphExplorer",
     "PathExplorer",
     "RetrievalBrowser",
