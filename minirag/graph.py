@@ -50,6 +50,7 @@ class Claim:
     description: str = ""
     text: str = ""
     chunk: int = 0
+    number: int | None = None  # by which reports cite it, where that is not its position in `Graph.claims`
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def read_microsoft(path):
     edges = tuple(_edge(row, position, place) for row in relations)
     rows = tables["covariates"].to_dict("records") if "covariates" in tables else []
     linked = [row for row in rows if row["subject_id"] in position]
-    claims = tuple(_claim(row, position, place) for row in linked)
+    claims = tuple(_claim(i, row, position, place) for i, row in enumerate(linked))
     graph = Graph("textual knowledge", SOURCE, nodes, edges, chunks, claims)
     communities = _communities(tables, graph, layout)
     numbers = {item.id: i for i, item in enumerate(communities.items)}
@@ -176,11 +176,12 @@ def _edge(row, position, place):
     return Edge(position[row["source"]], position[row["target"]], "", _text(row, "description"), "", float(row["weight"]), _places(row, place))
 
 
-def _claim(row, position, place):
+def _claim(i, row, position, place):
     dates = [_text(row, key) for key in ("start_date", "end_date")]
     said = [_text(row, key) for key in ("description", "source_text")]
-    chunk = place.get(str(row["text_unit_id"]), 0)
-    return Claim(position[row["subject_id"]], position.get(row["object_id"]), _text(row, "type"), _text(row, "status"), *dates, *said, chunk)
+    chunk, number = place.get(str(row["text_unit_id"]), 0), int(row["human_readable_id"])
+    number = None if number == i else number
+    return Claim(position[row["subject_id"]], position.get(row["object_id"]), _text(row, "type"), _text(row, "status"), *dates, *said, chunk, number)
 
 
 def _report(row):

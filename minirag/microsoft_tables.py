@@ -129,7 +129,8 @@ class _Rows:
     def covariates(self, unlinked=()):
         name = lambda i: "NONE" if i is None else self.graph.nodes[i].name
         for i, c in enumerate(self.graph.claims):
-            row = {"id": self.claim[i], "human_readable_id": i, "covariate_type": "claim", "type": c.type, "description": c.description}
+            number = i if c.number is None else c.number
+            row = {"id": self.claim[i], "human_readable_id": number, "covariate_type": "claim", "type": c.type, "description": c.description}
             row |= {"subject_id": name(c.subject), "object_id": name(c.object), "status": c.status, "start_date": c.start or "NONE"}
             yield {**row, "end_date": c.end or "NONE", "source_text": c.text, "text_unit_id": self.unit[c.chunk] if self.unit else ""}
         kept = ("id", "type", "description", "subject_id", "object_id", "status", "start_date", "end_date", "source_text", "text_unit_id")

@@ -9,9 +9,11 @@ from minirag.prompts import TASKS
 
 RECORDS = (
     '("entity"<|>ADA<|>PERSON<|>A clock maker)##("entity"<|>SELM<|>GEO<|>A port)##'
-    '("relationship"<|>ADA<|>SELM<|>Ada was born in Selm<|>origin<|>7)##("ADA"<|>SELM<|>BIRTH<|>TRUE<|>1870<|>1870<|>Ada came from Selm<|>"born in Selm")<|COMPLETE|>'
+    '("relationship"<|>ADA<|>SELM<|>Ada was born in Selm<|>origin<|>7)##'
+    '("ADA"<|>SELM<|>BIRTH<|>TRUE<|>1870<|>1870<|>Ada came from Selm<|>"born in Selm")<|COMPLETE|>'
 )
-REPORT = {"title": "Selm", "summary": "A port.", "rating": 6, "rating_explanation": "Busy.", "findings": [{"summary": "Trade", "explanation": "Whale oil [n1]."}]}
+FINDINGS = [{"summary": "Trade", "explanation": "Whale oil [n1]."}]
+REPORT = {"title": "Selm", "summary": "A port.", "rating": 6, "rating_explanation": "Busy.", "findings": FINDINGS}
 REPLIES = (
     RECORDS,
     json.dumps(REPORT),
@@ -23,7 +25,8 @@ REPLIES = (
     "Thought: Ada was born in Selm. So the answer is: Selm\nThe answer is Selm.\nAnswer: Selm\nSCORE: 70",
     "YES",
 )
-JUNK = ["", " ", "\x00", "[" * 60, "{" * 60, '"' * 9, "<|>" * 20, "##" * 20, "(" * 40, "实体：北京", "أسماء", "\ud800", "nan", "1e999", "-1", "null", "NO", "no.", "\u2028"]
+JUNK = ["", " ", "\x00", "[" * 60, "{" * 60, '"' * 9, "<|>" * 20, "##" * 20, "(" * 40]
+JUNK += ["实体：北京", "أسماء", "\ud800", "nan", "1e999", "-1", "null", "NO", "no.", "\u2028"]
 
 
 def breakages(rng):
@@ -32,8 +35,10 @@ def breakages(rng):
     for _ in range(rng.randint(1, 3)):
         place, other = rng.randrange(len(text) + 1), rng.choice(REPLIES)
         text = rng.choice([
-            text[:place], text[place:], text + text, text[:place] + rng.choice(JUNK) + text[place:], f"Sure! {text} Anything else?", f"```json\n{text}\n```",
-            text + other, text.replace('"', "'"), text.replace("<|>", rng.choice(["|", "<|", "\t"])), text.swapcase(), json.dumps(text), json.dumps([text, None, 3]),
+            text[:place], text[place:], text + text, text[:place] + rng.choice(JUNK) + text[place:],
+            f"Sure! {text} Anything else?",
+            f"```json\n{text}\n```", text + other, text.replace('"', "'"), text.replace("<|>", rng.choice(["|", "<|", "\t"])), text.swapcase(),
+            json.dumps(text), json.dumps([text, None, 3]),
         ])  # fmt: skip
     return text
 

@@ -8,6 +8,7 @@ from small_graphs import communities_of, graph_of
 from minirag.graph import Claim, Graph
 from minirag.index import write_reports
 from minirag.llm import load_llm
+from minirag.index.sources import cited
 from minirag.microsoft_index import load_dulce, read_microsoft, write_microsoft
 from minirag.utils import MiniragError
 
@@ -100,3 +101,12 @@ def test_operation_dulce_survives_both_layouts(layout, tmp_path):
     again = read_microsoft(write_microsoft(real.index, tmp_path, layout, real.unlinked))
     assert again.graph == real.graph or (again.graph.nodes, again.graph.edges, again.graph.claims) == (real.graph.nodes, real.graph.edges, real.graph.claims)
     assert again.index.reports == real.index.reports and again.index.communities.items == real.index.communities.items and again.claims == 156
+
+
+@pytest.mark.needs("dulce")
+def test_a_claim_is_cited_by_microsofts_own_number():
+    real = load_dulce()
+    numbers = [i if claim.number is None else claim.number for i, claim in enumerate(real.graph.claims)]
+    assert len(set(numbers)) == 149 and numbers != list(range(149)) and max(numbers) > 149
+    for claim, number in zip(real.graph.claims, numbers):
+        assert cited(real.index, f"Told so [Data: Claims ({number})].") == ([], [claim.chunk])

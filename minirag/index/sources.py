@@ -15,8 +15,8 @@ def cited(index, text):
     graph, items = index.communities.graph, index.communities.items
     community = {item.id: place for place, item in enumerate(items)}
     chunk = {one.id: place for place, one in enumerate(graph.chunks)}
-    of = {"e": lambda i: graph.nodes[i].chunks, "c": lambda i: (graph.claims[i].chunk,)}
-    size = {"e": len(graph.nodes), "c": len(graph.claims)}
+    claim_chunk = {i if c.number is None else c.number: c.chunk for i, c in enumerate(graph.claims)}
+    of = {"e": dict(enumerate(node.chunks for node in graph.nodes)), "c": {number: (place,) for number, place in claim_chunk.items()}}
     reports, chunks, waiting, read = {}, {}, [text], set()
     while waiting:
         for inside in BRACKET.findall(waiting.pop(0)):
@@ -27,8 +27,8 @@ def cited(index, text):
                         reports[community[number]] = True
                     elif letter == "l" and number.isdigit() and int(number) < len(graph.edges):
                         chunks.update(dict.fromkeys(graph.edges[int(number)].chunks))
-                    elif letter in of and number.isdigit() and int(number) < size[letter]:
-                        chunks.update(dict.fromkeys(of[letter](int(number))))
+                    elif letter in of and number.isdigit():
+                        chunks.update(dict.fromkeys(of[letter].get(int(number), ())))
             for part in re.split(r"[,;]\s*", inside):
                 name = part.strip()
                 if name in chunk:
