@@ -79,6 +79,31 @@ def test_the_reproduction_table_is_the_stored_one():
     assert "\n".join(wanted) + "\n" in README
 
 
+def cells_of(row):
+    """The cells of a README table's line that starts with this row's name."""
+    line = next(line for line in README.splitlines() if line.startswith(f"| {row} |") and line.count("|") == 7)
+    return [cell.strip() for cell in line.strip("|").split("|")][1:]
+
+
+def stored(target, row, metric, column="ours"):
+    return load_expected(target)["rows"][row]["metrics"].get(metric, {}).get(column)
+
+
+def test_the_graphrag_table_is_the_stored_one():
+    for level in ("C0", "C1"):
+        ours = [stored("dulce", level, f"{whose} {what}") for whose in ("microsoft", "ours") for what in ("units", "% of TS")]
+        paper = " / ".join(str(stored("dulce", level, f"paper {text} % of TS", "paper")) for text in ("podcast", "news"))
+        assert cells_of(level) == [*map(str, ours), paper]
+        assert stored("dulce", "C1", "microsoft units") == stored("dulce", "C2", "microsoft units") == stored("dulce", "C3", "microsoft units")
+
+
+def test_the_paths_table_is_the_stored_one():
+    for row in ("lightrag-hybrid", "pathrag", "pathrag-lt", "pathrag-with-passages", "pathrag-code"):
+        ours = [stored("paths", f"{text} {row}", metric) for text in ("textbook", "dulce") for metric in ("tokens", "evidence %")]
+        paper = stored("paths", f"dulce {row}", "tokens", "paper")
+        assert cells_of(row) == [*map(str, ours), "" if paper is None else str(paper)]
+
+
 def test_the_map_of_notebooks_is_the_folder():
     linked = re.findall(r"\]\((notebooks/[^)]+\.ipynb)\)", README)
     there = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "notebooks").glob("*.ipynb"))
