@@ -18,7 +18,6 @@ from ..llm import load_llm
 from ..operators import community
 from ..results import Answer, Passage, Retrieval, Step
 from . import graphrag_parts as parts
-from .base import Method
 from .map_reduce import CODE as MAP_REDUCE_CODE
 from .map_reduce import MapReduceChoices, map_reduce
 
@@ -45,7 +44,7 @@ KINDS = {
 }
 
 
-class GraphRAGGlobal(Method):
+class GraphRAGGlobal(parts.CommunityMethod):
     """Map-reduce over the reports of one level; `retrieve` lists those reports as passages named `report:ID`.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Table 3 (tab-3)
@@ -94,16 +93,6 @@ class GraphRAGGlobal(Method):
         copy = type(self)(self.index, self.llm, self.encoder, {**self.chosen, **changed}, self.executor)
         copy.__dict__.update({"_vectors": self._vectors} if "_vectors" in self.__dict__ else {})
         return copy
-
-    def save(self, folder):
-        """Write graph, communities, reports and choices to a folder, in open formats."""
-        parts.save(self.index, self.chosen.values(), folder)
-
-    @classmethod
-    def load(cls, folder, llm="offline", encoder="minilm"):
-        """Read what `save` wrote."""
-        index, choices = parts.load(folder)
-        return cls.from_index(index, llm, encoder, **choices)
 
     @cached_property
     def _vectors(self):

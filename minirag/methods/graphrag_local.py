@@ -17,7 +17,6 @@ from ..results import Answer, Step
 from ..tokens import count_tokens
 from ..utils import MiniragError
 from . import graphrag_parts as parts
-from .base import Method
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ CODE = {"node_k": 20, "community_k": 10, "community_order": "hits", "chunk_order
 KINDS = {"local": (LocalChoices, CODE), "reporting": (ReportChoices, REPORT_CODE), "building": (parts.GraphChoices, parts.GRAPH_CODE)}
 
 
-class GraphRAGLocal(Method):
+class GraphRAGLocal(parts.CommunityMethod):
     """Passages around the entities that the question is about, with relations and reports beside them in the answer's context.
 
     Source: Survey, Table 3 (tab-3); Survey, Sec. 6.1 (op-community)
@@ -90,16 +89,6 @@ class GraphRAGLocal(Method):
     def from_index(cls, index, llm="offline", encoder="minilm", follow="paper", **choices):
         """The method over a `CommunityIndex` that exists already, such as Microsoft's own."""
         return cls(index, load_llm(llm), encoder, parts.route(follow, choices, **KINDS))
-
-    def save(self, folder):
-        """Write graph, communities, reports and choices to a folder, in open formats. Vectors stay in the embedding cache."""
-        parts.save(self.index, self.chosen.values(), folder)
-
-    @classmethod
-    def load(cls, folder, llm="offline", encoder="minilm"):
-        """Read what `save` wrote."""
-        index, choices = parts.load(folder)
-        return cls.from_index(index, llm, encoder, **choices)
 
     @cached_property
     def node_index(self):

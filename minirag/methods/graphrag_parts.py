@@ -14,6 +14,7 @@ from ..index.reports import CommunityIndex, load_index, save_index, write_report
 from ..prompts.records import EntityRecord, RelationshipRecord
 from ..shipped import shipped
 from ..utils import MiniragError, read_jsonl, write_atomic
+from .base import Method
 
 REPORTS_OF = "communities"
 KEPT = "reports.jsonl"
@@ -122,3 +123,17 @@ def load(folder):
     choices = json.loads((folder / "choices.json").read_text(encoding="utf-8"))
     choices = {name: tuple(value) if isinstance(value, list) else value for name, value in choices.items()}
     return load_index(folder / REPORTS_OF), choices
+
+
+class CommunityMethod(Method):
+    """A method over a `CommunityIndex` (`self.index`) and named choices (`self.chosen`); a subclass writes `from_index`."""
+
+    def save(self, folder):
+        """Write graph, communities, reports and choices to a folder, in open formats. Vectors stay in the embedding cache."""
+        save(self.index, self.chosen.values(), folder)
+
+    @classmethod
+    def load(cls, folder, llm="offline", encoder="minilm"):
+        """Read what `save` wrote."""
+        index, choices = load(folder)
+        return cls.from_index(index, llm, encoder, **choices)

@@ -15,7 +15,6 @@ import numpy as np
 from ..operators import chunk, node, rank, relationship
 from ..operators.ranking import top_items
 from ..results import Step
-from ..utils import MiniragError
 from . import rich_parts as parts
 from .rich_base import RichMethod
 
@@ -54,9 +53,7 @@ class LightChoices:
     gleanings: int = 1
 
     def __post_init__(self):
-        for name, allowed in KNOWN.items():
-            if getattr(self, name) not in allowed:
-                raise MiniragError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}.")
+        parts.check_known(self, KNOWN)
 
 
 CODE = {

@@ -76,9 +76,7 @@ class PathChoices:
     gleanings: int = 1
 
     def __post_init__(self):
-        for name, allowed in KNOWN.items():
-            if getattr(self, name) not in allowed:
-                raise MiniragError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}.")
+        parts.check_known(self, KNOWN)
         if self.nodes < 1 or self.top_k < 1 or self.threshold <= 0 or not 0 < self.alpha <= 1:
             given = f"nodes {self.nodes}, top_k {self.top_k}, threshold {self.threshold:g}, alpha {self.alpha:g}"
             raise MiniragError(f"{given}: nodes and top_k must be at least 1, threshold above 0, alpha above 0 and at most 1.")
