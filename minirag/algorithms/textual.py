@@ -1,0 +1,40 @@
+"""A graph whose nodes and edges are texts: what GRAG and G-Retriever retrieve, describe and encode."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TextualGraph:
+    """A directed multigraph of texts, the papers' G(V, E, {T_n}, {T_e}).
+
+    nodes: the text of each node; two nodes may share one. edges: `(head, text, tail)`, head and tail being positions in `nodes`.
+    Raises ValueError for an edge that leaves the graph.
+
+    Source: GRAG, Sec. 3 (textual graphs)
+    """
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[int, str, int], ...] = ()
+
+    def __post_init__(self):
+        object.__setattr__(self, "nodes", tuple(self.nodes))
+        object.__setattr__(self, "edges", tuple((int(head), text, int(tail)) for head, text, tail in self.edges))
+        for edge in self.edges:
+            if not (0 <= edge[0] < len(self.nodes) and 0 <= edge[2] < len(self.nodes)):
+                raise ValueError(f"the edge {edge} leaves a graph of {len(self.nodes)} nodes: head and tail are positions in `nodes`.")
+
+    def __repr__(self):
+        return f"TextualGraph of {len(self.nodes)} nodes and {len(self.edges)} edges"
+
+    def subgraph(self, nodes, edges=None):
+        """The graph of these node positions, in this order, with these edge positions, or with all edges between them."""
+        nodes = list(nodes)
+        place = {node: position for position, node in enumerate(nodes)}
+        if edges is None:
+            edges = [i for i, (head, _, tail) in enumerate(self.edges) if head in place and tail in place]
+        kept = [self.edges[i] for i in edges]
+        return TextualGraph(tuple(self.nodes[node] for node in nodes), tuple((place[head], text, place[tail]) for head, text, tail in kept))
+
+    def lines(self):
+        """Each edge as "head -> text -> tail", for people."""
+        return [f"{self.nodes[head]} -> {text} -> {self.nodes[tail]}" for head, text, tail in self.edges]
