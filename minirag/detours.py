@@ -13,12 +13,11 @@ from .graph_questions import GraphQuestion, GraphTask
 from .utils import MiniragError
 
 # Chosen so that MiniLM tells them apart: a question lies nearest to its own name, relation and attribute.
-NAMES = tuple(
-    """
+FIRST_NAMES = """
     Anna Boris Clara David Elena Felix Greta Hugo Irene Jonas Karen Louis Maria Nadia Oscar Paula Quentin Rosa Simon Tessa Ulrich Vera Walter Xenia
     Yusuf Zoe Albert Bruno Cecil Doris Ernest Flora Gavin Helga Isaac Judith Kevin Linda Martin Nelly
-    """.split()
-)
+"""
+NAMES = tuple(FIRST_NAMES.split())
 RELATIONS = ("boss", "neighbour", "teacher", "dentist", "cousin", "rival", "tenant", "partner")
 VALUES = {
     "pet": ("dog", "cat", "horse", "parrot", "rabbit", "turtle", "goat", "goldfish"),
