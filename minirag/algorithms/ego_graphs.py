@@ -1,0 +1,141 @@
+"""Ego-graphs of a textual graph: who belongs to them, their mean vectors, and which are nearest to a question. All roots at once, as sparse matrices."""
+
+from collections import deque
+
+import numpy as np
+from scipy import sparse
+
+from .vectors import normalize
+
+SAME = 12  # decimals: cosines that differ by less differ only by the order in which numbers were added
+OTHER_WAY = {"out": "in", "in": "out", "both": "both"}
+QUESTIONS_AT_ONCE = 256
+
+
+def members(graph, hops, direction="out", roots=None):
+    """What belongs to the ego-graph of every node: `(nodes, edges)`, two CSR matrices of ones, (roots, nodes) and (roots, edges).
+
+    graph: a `TextualGraph`; hops: the paper's k. direction: "out" takes the nodes that the root reaches along at most `hops` edges, the kit's reading of
+    the paper; "in" those that reach the root, as the released code does; "both" forgets the direction. Edges are induced: an ego-graph has all edges
+    between its nodes, those between two of its outermost nodes included. roots: positions, one row each; None takes all nodes in order.
+    Raises ValueError for hops that are no whole number from 0 on, an unknown direction, or a root that is no node.
+
+    Source: GRAG, Sec. 4.1 (eq-2)
+    """
+    count = len(graph.nodes)
+    heads, tails = _ends(graph)
+    if int(hops) != hops or hops < 0:
+        raise ValueError(f"hops={hops!r}: expected a whole number, 0 or more.")
+    if direction not in OTHER_WAY:
+        raise ValueError(f"direction={direction!r}: expected 'out', 'in' or 'both'.")
+    roots = np.arange(count) if roots is None else np.asarray(roots, dtype=np.int64).reshape(-1)
+    if len(roots) and not (0 <= roots.min() and roots.max() < count):
+        raise ValueError(f"A root is a position among {count} nodes; got {roots.min()} to {roots.max()}.")
+    links = _ones(heads, tails, (count, count))
+    links = {"out": links, "in": links.T, "both": links + links.T}[direction].tocsr()
+    inside = _ones(np.arange(len(roots)), roots, (len(roots), count))
+    newest = inside
+    for _ in range(int(hops)):
+        reached = _as_ones(newest @ links)
+        newest = _as_ones(reached - reached.multiply(inside))
+        if not newest.nnz:
+            break
+        inside = (inside + newest).tocsr()
+    induced = inside[:, heads].multiply(inside[:, tails])
+    return _as_ones(inside), _as_ones(induced)
+
+
+def pool(node_vectors, edge_vectors, node_members, edge_members):
+    """The paper's z_g: the mean over the vectors of all nodes and all edges of each ego-graph, (roots, d), float64.
+
+    node_vectors: (n, d), edge_vectors: (m, d); node_members: (roots, n), edge_members: (roots, m), of ones and zeros, as `members` gives them.
+    Nodes and edges weigh the same: two nodes [1, 0] and [0, 1] and an edge [1, 1] give [2/3, 2/3]. An ego-graph without members gets zeros.
+    Raises ValueError for shapes that do not fit.
+
+    Source: GRAG, Eq. 2 (eq-2)
+    """
+    nodes, edges = np.asarray(node_vectors, dtype=np.float64), np.asarray(edge_vectors, dtype=np.float64)
+    shapes = nodes.shape, edges.shape, node_members.shape, edge_members.shape
+    wide = nodes.ndim == edges.ndim == 2 and nodes.shape[1] == edges.shape[1]
+    if not (wide and node_members.shape == (edge_members.shape[0], len(nodes)) and edge_members.shape[1] == len(edges)):
+        raise ValueError(f"Shapes (n, d), (m, d), (roots, n) and (roots, m) are expected; got {', '.join(map(str, shapes))}.")
+    totals = node_members @ nodes + edge_members @ edges
+    sizes = np.asarray(node_members.sum(axis=1) + edge_members.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    return totals / np.maximum(sizes, 1)
+
+
+def ego_graph(graph, root, hops, direction="out"):
+    """One ego-graph: `(TextualGraph, node positions, edge positions)`; the positions say where in `graph` its nodes and edges come from.
+
+    The root is node 0. The other nodes come breadth-first, the neighbours of a node in the order of their positions; the edges keep their order.
+
+    Source: GRAG, Sec. 4.1 (eq-2)
+    """
+    if not 0 <= root < len(graph.nodes):
+        raise ValueError(f"root={root!r}: expected a position among {len(graph.nodes)} nodes.")
+    nodes, edges = (np.sort(found.indices).tolist() for found in members(graph, hops, direction, [root]))
+    near = {node: set() for node in nodes}
+    for head, _, tail in (graph.edges[i] for i in edges):
+        if direction != "in":
+            near[head].add(tail)
+        if direction != "out":
+            near[tail].add(head)
+    order, waiting = {root: None}, deque([root])
+    while waiting:
+        fresh = [node for node in sorted(near[waiting.popleft()]) if node not in order]
+        order.update(dict.fromkeys(fresh))
+        waiting.extend(fresh)
+    return graph.subgraph(order, edges), tuple(order), tuple(edges)
+
+
+def rank_ego_graphs(question_vectors, pooled, top):
+    """The `top` ego-graphs with the greatest cosine to each question: positions (q, min(top, n)) and cosines of that shape, best first, equals by position.
+
+    question_vectors: (q, d), or (d,) for one question, whose result is then (min(top, n),) twice; pooled: (n, d). A vector of zeros has the cosine 0.
+    Raises ValueError for widths that differ or top < 1.
+
+    Source: GRAG, Eq. 4 (eq-4)
+    """
+    given, pooled = np.asarray(question_vectors, dtype=np.float64), np.asarray(pooled, dtype=np.float64)
+    questions = np.atleast_2d(given)
+    if pooled.ndim != 2 or questions.shape[1] != pooled.shape[1]:
+        raise ValueError(f"Questions {questions.shape} and ego-graphs {pooled.shape} must be (q, d) and (n, d) with the same d: were they made by one encoder?")
+    if top < 1:
+        raise ValueError(f"top must be at least 1; got {top}.")
+    questions, pooled = normalize(questions), normalize(pooled)
+    places = np.empty((len(questions), min(top, len(pooled))), dtype=np.int64)
+    cosines = np.empty(places.shape)
+    for start in range(0, len(questions), QUESTIONS_AT_ONCE):
+        some = slice(start, start + QUESTIONS_AT_ONCE)
+        found = np.round(questions[some] @ pooled.T, SAME)
+        places[some] = np.argsort(-found, axis=1, kind="stable")[:, : places.shape[1]]
+        cosines[some] = np.take_along_axis(found, places[some], axis=1)
+    return (places[0], cosines[0]) if given.ndim == 1 else (places, cosines)
+
+
+def touched(graph, edges, hops, direction="out"):
+    """The roots whose ego-graph may change when the edges at these positions of `graph` (already in it) are added; sorted. All others keep theirs.
+
+    A new edge matters to a root only if the root reaches the end at which the edge begins: its head for "out", its tail for "in", either for "both".
+    """
+    heads, tails = (ends[np.asarray(edges, dtype=np.int64)] for ends in _ends(graph))
+    begins = {"out": heads, "in": tails, "both": np.concatenate([heads, tails])}[direction]
+    reaching, _ = members(graph, hops, OTHER_WAY[direction], np.unique(begins))
+    return np.unique(reaching.indices)
+
+
+def _ends(graph):
+    ends = np.array([(head, tail) for head, _, tail in graph.edges], dtype=np.int64).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
+
+
+def _ones(rows, columns, shape):
+    return _as_ones(sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape))
+
+
+def _as_ones(matrix):
+    matrix = matrix.tocsr()
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    matrix.data = np.ones_like(matrix.data)
+    return matrix
