@@ -11,6 +11,11 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from minirag.algorithms.ego_graphs import ego_graph, members, pool, rank_ego_graphs, touched
 from minirag.algorithms.textual import TextualGraph
+from minirag.index.ego_graphs import EgoIndex
+from minirag.operators.subgraph import ego_graphs
+from minirag.utils import MiniragError
+
+from .small import TableEncoder
 
 EXAMPLE = TextualGraph(tuple("ABCDE"), ((0, "r1", 1), (0, "r2", 2), (1, "r3", 3), (1, "r4", 4), (2, "r5", 3)))
 EMPTY = TextualGraph(())
@@ -160,3 +165,122 @@ def test_only_touched_ego_graphs_change(seed, hops, direction):
     old, new = (list(zip(*map(rows, members(graph, hops, direction)))) for graph in (before, grown))
     assert all(old[root] == new[root] for root in range(len(grown.nodes)) if root not in roots)
     assert roots or kept == len(grown.edges)
+
+
+class Counting(TableEncoder):
+    """Remembers what it was asked to encode, call by call."""
+
+    def __init__(self, *table):
+        super().__init__(*table)
+        self.calls = []
+
+    def encode(self, texts, kind="passage"):
+        self.calls.append((kind, list(texts)))
+        return super().encode(texts, kind)
+
+
+def letters(seed=0):
+    numbers = np.random.default_rng(seed)
+    return {letter: numbers.normal(size=6) for letter in "abcdefghijklmnop"}
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_an_index_encodes_every_text_once_in_one_call(direction):
+    """GRAG, Eq. 2"""
+    rng, encoder = random.Random(6), Counting(letters())
+    graph = random_graph(rng, 30)
+    index = EgoIndex.build(graph, encoder, hops=2, direction=direction)
+    [(kind, texts)] = encoder.calls
+    assert kind == "passage" and sorted(texts) == sorted({*graph.nodes, *(text for _, text, _ in graph.edges)})
+    naive = []
+    for root in range(len(graph.nodes)):
+        ego, *_ = index.subgraph(root)
+        naive.append(Counting(letters()).encode([*ego.nodes, *(text for _, text, _ in ego.edges)]).astype(float).mean(axis=0))
+    assert np.allclose(index.pooled, naive)
+    assert np.array_equal(index.node_vectors, Counting(letters()).encode(graph.nodes))
+    assert np.array_equal(index.edge_vectors, Counting(letters()).encode([text for _, text, _ in graph.edges]))
+
+
+def test_an_index_ranks_in_one_call():
+    """GRAG, Eq. 3-4"""
+    encoder = Counting({**letters(), "near a?": letters()["a"], "near b?": letters()["b"]})
+    index = EgoIndex.build(TextualGraph(("a", "b", "c", "a"), ((0, "a", 2),)), encoder, hops=1)
+    found = index.rank_many(["near a?", "near b?"], 2)
+    assert encoder.calls[1:] == [("query", ["near a?", "near b?"])]
+    assert found[0][0] == (3, pytest.approx(1)) and found[1][0] == (1, pytest.approx(1)) and found[0][1][0] == 0
+    assert index.rank("near a?", 2) == found[0] and len(index.rank("near a?", 9)) == 4 and index.rank_many([], 2) == []
+    expected = cosine_similarity(encoder.encode(["near a?"]), index.pooled)[0]
+    assert {root: round(cosine, 6) for root, cosine in index.rank("near a?", 4)} == {i: round(float(c), 6) for i, c in enumerate(expected)}
+    assert repr(index) == "EgoIndex: 4 ego-graphs of 1 hop (reached from its root), 3 texts in 64 dimensions by table"
+    assert EgoIndex.build(EMPTY, Counting()).rank("near a?", 3) == []
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6), st.integers(0, 3), st.sampled_from(DIRECTIONS))
+def test_an_extended_index_is_the_one_built_anew(seed, hops, direction):
+    rng = random.Random(seed)
+    grown = random_graph(rng, 10, "abcdefgh")
+    nodes = rng.randint(0, len(grown.nodes))
+    kept = [edge for edge in grown.edges if max(edge[0], edge[2]) < nodes and rng.random() < 0.7]
+    added = [edge for edge in grown.edges if edge not in kept]
+    encoder = Counting(letters())
+    before = EgoIndex.build(TextualGraph(grown.nodes[:nodes], tuple(kept)), encoder, hops, direction)
+    known = set(before.rows)
+    encoder.calls.clear()
+    after = before.extended(grown.nodes[nodes:], added)
+    asked = [text for _, texts in encoder.calls for text in texts]
+    assert sorted(asked) == sorted(set(after.rows) - known) and len(encoder.calls) <= 1
+    anew = EgoIndex.build(TextualGraph(grown.nodes, tuple(kept) + tuple(added)), Counting(letters()), hops, direction)
+    assert after.graph == anew.graph and np.allclose(after.pooled, anew.pooled, atol=1e-12)
+    assert np.array_equal(after.node_vectors, anew.node_vectors) and np.array_equal(after.edge_vectors, anew.edge_vectors)
+    assert before.graph.nodes == grown.nodes[:nodes]
+
+
+def test_an_extension_pools_only_what_it_touches(monkeypatch):
+    """A new edge at the end of a chain: the two nodes that reach it within two hops, the node itself and the new one; the rest keep their rows."""
+    chain = TextualGraph(tuple("abcdefg"), tuple((i, "next", i + 1) for i in range(6)))
+    index = EgoIndex.build(chain, Counting(letters()), hops=2)
+    pooled = []
+    monkeypatch.setattr("minirag.index.ego_graphs.pool", lambda *given: pooled.append(given[2].shape[0]) or pool(*given))
+    longer = index.extended(["h"], [(6, "next", 7)])
+    assert pooled == [4] and [chain.nodes[i] for i in range(7) if not np.array_equal(longer.pooled[i], index.pooled[i])] == ["f", "g"]
+    assert np.array_equal(index.extended().pooled, index.pooled) and pooled == [4]
+
+
+def test_an_index_is_saved_and_loaded(tmp_path):
+    index = EgoIndex.build(TextualGraph(("a", 'b\n"', "é"), ((0, "c", 1),)), Counting(letters()), hops=1, direction="in")
+    again = EgoIndex.load(index.save(tmp_path / "ego"), Counting(letters()))
+    assert (again.graph, again.hops, again.direction) == (index.graph, 1, "in") and np.array_equal(again.pooled, index.pooled)
+    with pytest.raises(MiniragError, match="ego_graphs.json is missing"):
+        EgoIndex.load(tmp_path, Counting())
+    (tmp_path / "ego_graphs.json").write_text('{"hops": 1, "direction": "in", "nodes": ["a"], "edges": [[0, "r", 9]]}')
+    with pytest.raises(MiniragError, match="Build them again"):
+        EgoIndex.load(tmp_path, Counting())
+
+
+def test_an_index_says_what_it_cannot_do():
+    index = EgoIndex.build(EXAMPLE, Counting())
+    with pytest.raises(MiniragError, match="direction='up'"):
+        EgoIndex.build(EXAMPLE, Counting(), direction="up")
+    with pytest.raises(MiniragError, match="cannot be extended"):
+        index.extended(["f"], [(0, "r", 6)])
+    with pytest.raises(MiniragError, match="from 0 to 4"):
+        index.subgraph(5)
+    with pytest.raises(MiniragError, match="top=0"):
+        index.rank("?", 0)
+
+
+def test_the_operator_shows_roots_and_what_they_hold_together():
+    """GRAG, Eq. 4"""
+    encoder = Counting({**letters(), "?": letters()["a"], "!": letters()["d"]})
+    graph = TextualGraph(tuple("abcd"), ((0, "a", 1), (1, "e", 2), (3, "d", 3)))
+    index = EgoIndex.build(graph, encoder, hops=1)
+    first, second = ego_graphs(["?", "!"], index, top=1)
+    assert [(label, root) for label, root, _ in first.data["roots"]] == [("a", 0)] and first.data["nodes"] == (0, 1) and first.data["edges"] == (0,)
+    assert second.items == (("d", pytest.approx(1)),) and second.data["nodes"] == (3,) and second.data["edges"] == (2,)
+    assert str(second) == "ego-graphs: the 1 ego-graph of 1 hop nearest to the question, together 1 node and 1 edge -> d (1.000)"
+    [both] = ego_graphs(["?"], index, top=2)
+    roots = [root for _, root, _ in both.data["roots"]]
+    parts = [index.subgraph(root) for root in roots]
+    assert set(both.data["nodes"]) == {i for _, nodes, _ in parts for i in nodes} and set(both.data["edges"]) == {i for *_, edges in parts for i in edges}
+    assert ego_graphs(["?"], EgoIndex.build(EMPTY, encoder), 3)[0].data == {"roots": [], "nodes": (), "edges": ()}
