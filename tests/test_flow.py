@@ -106,6 +106,36 @@ def test_nodes_passed_on_from_stay_under_the_papers_bound(seed, alpha, threshold
     assert all(amount <= 1 + 1e-9 for amount in flow.values())
 
 
+def every_path(graph, nodes, threshold, per_pair):
+    """Eq. 4 with nothing clever in it: all simple paths over the edges that leave nodes which pass resource on."""
+    pool = []
+    for start in nodes:
+        resource = resource_flow(graph, start, threshold=threshold)
+        open_nodes = {node for node, amount in resource.items() if expands(graph, node, amount, threshold)}
+        passable = nx.DiGraph((u, v) for u in open_nodes for v in graph[u])
+        for end in nodes:
+            paths = map(tuple, nx.all_simple_paths(passable, start, end) if {start, end} <= set(passable) and start != end else [])
+            scored = [(path, sum(resource[node] for node in path) / (len(path) - 1)) for path in paths]
+            pool += sorted(scored, key=in_order)[:per_pair]
+    return sorted(pool, key=in_order)
+
+
+def in_order(scored):
+    path, score = scored
+    return -round(score, 12), len(path), tuple(map(str, path))
+
+
+@pytest.mark.parametrize("per_pair", [None, 1, 2])
+def test_no_path_is_lost_and_equals_stand_by_name(per_pair):
+    for seed in range(60):
+        graph = nx.gnp_random_graph(14, 0.18, seed=seed, directed=seed % 3 > 0)
+        threshold = (0.3, 0.05, 0.01)[seed % 3 - 1]
+        nodes = random.Random(seed).sample(sorted(graph), 5)
+        search = search_paths(graph, nodes, threshold=threshold, per_pair=per_pair, top_k=None)
+        assert list(search.paths) == every_path(graph, nodes, threshold, per_pair)
+        assert search.connected_pairs == len({(path[0], path[-1]) for path, _ in search.paths})
+
+
 def test_order_of_insertion_changes_nothing():
     for seed in range(30):
         edges = list(nx.gnp_random_graph(12, 0.25, seed=seed, directed=True).edges)

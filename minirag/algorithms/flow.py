@@ -4,7 +4,7 @@
 """
 
 import warnings
-from collections import defaultdict, deque
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -20,17 +20,24 @@ def resource_flow(graph, source, alpha=0.8, threshold=0.05):
 
     Source: PathRAG, Eq. 2-3 (eq-2, eq-3); PathRAG, complexity analysis (complexity)
     """
-    resource, layer = {source: 1.0}, [source]
+    return _spread(graph, source, alpha, threshold)[0]
+
+
+def _spread(graph, source, alpha, threshold):
+    """`resource_flow`'s dict, and a dict node -> successors of the nodes that passed resource on."""
+    resource, ways, layer = {source: 1.0}, {}, [source]
     while layer:
-        arrived = defaultdict(float)
+        arrived = {}
         for node in layer:
-            if expands(graph, node, resource[node], threshold):
-                for successor in graph[node]:
+            successors = graph[node]
+            if successors and resource[node] / len(successors) >= threshold:  # `expands`, written out: nearly all the time goes here
+                ways[node], share = successors, alpha * resource[node] / len(successors)
+                for successor in successors:
                     if successor not in resource:
-                        arrived[successor] += alpha * resource[node] / len(graph[node])
+                        arrived[successor] = arrived.get(successor, 0.0) + share
         resource.update(arrived)
         layer = sorted(arrived, key=str)  # a fixed order of additions: no result depends on how the graph was put together
-    return resource
+    return resource, ways
 
 
 def expands(graph, node, resource, threshold):
@@ -62,22 +69,30 @@ def search_paths(graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=Non
 
     Source: PathRAG, Eq. 4 (eq-4)
     """
-    nodes = sorted({node for node in nodes if node in graph}, key=str)
-    pool, visited, pruned, pairs, capped = [], set(), 0, 0, 0
-    for start in nodes:
-        resource = resource_flow(graph, start, alpha, threshold)
-        open_nodes = {node for node, amount in resource.items() if expands(graph, node, amount, threshold)}
-        visited |= set(resource)
-        pruned += start not in open_nodes
-        found, was_capped = _simple_paths(graph, start, set(nodes) - {start}, open_nodes, max_paths)
+    asked = {node for node in nodes if node in graph}
+    found, visited, pruned, pairs, capped = [], set(), 0, 0, 0
+    for start in sorted(asked, key=str):
+        resource, ways = _spread(graph, start, alpha, threshold)
+        visited.update(resource)
+        pruned += start not in ways
+        paths, was_capped = _simple_paths(start, asked - {start}, ways, max_paths)
         capped += was_capped
-        by_end = defaultdict(list)
-        for path in found:
-            by_end[path[-1]].append((path, sum(resource[node] for node in path) / (len(path) - 1)))
-        pairs += len(by_end)
-        for some in by_end.values():
-            pool += sorted(some, key=_best_first)[:per_pair]
-    return PathSearch(tuple(sorted(pool, key=_best_first)[:top_k]), len(visited), pruned, pairs, capped)
+        pairs += len({path[-1] for path in paths})
+        found += [(path, sum([resource[node] for node in path]) / (len(path) - 1)) for path in paths]
+    # Starts come by name, and a start's paths of one length too, so that a stable sort leaves equals in the order of their names.
+    found.sort(key=_most_reliable)
+    return PathSearch(tuple(_few_of_a_pair(found, per_pair)[:top_k]), len(visited), pruned, pairs, capped)
+
+
+def _few_of_a_pair(scored, per_pair):
+    if per_pair is None:
+        return scored
+    kept, taken = [], Counter()
+    for path, score in scored:
+        taken[path[0], path[-1]] += 1
+        if taken[path[0], path[-1]] <= per_pair:
+            kept.append((path, score))
+    return kept
 
 
 def flow_paths(graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=None):
@@ -91,39 +106,51 @@ def flow_paths(graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=None)
     return list(search.paths)
 
 
-def _best_first(scored):
+def _most_reliable(scored):
     path, score = scored
-    return -round(score, 12), len(path), tuple(map(str, path))
+    return -round(score, 12), len(path)
 
 
-def _simple_paths(graph, start, ends, open_nodes, max_paths):
-    """Simple paths from start to any end along edges that leave open nodes, shortest first, and whether the search was capped."""
-    useful = _leads_to(graph, ends, open_nodes)
-    found, queue = [], deque([(start,)] if start in useful else [])
-    for _ in range(max_paths):
-        if not queue:
-            return found, False
-        path = queue.popleft()
+def _best_first(scored):
+    return *_most_reliable(scored), tuple(map(str, scored[0]))
+
+
+def _simple_paths(start, ends, ways, max_paths):
+    """Simple paths from start to any end, shortest first and those of one length by name, and whether the search was capped.
+
+    ways: the successors of the nodes that a path may leave.
+    """
+    onward, found = _towards(ends, ways), []
+    queue = [(start,)] if start in onward else []
+    for looked_at, path in enumerate(queue):  # the queue grows meanwhile
+        if looked_at == max_paths:
+            return found, True
         if path[-1] in ends:
             found.append(path)
-        if path[-1] in open_nodes and not ends.issubset(path):
-            onward = [node for node in graph[path[-1]] if (node in useful or node in ends) and node not in path]
-            queue.extend((*path, node) for node in sorted(onward, key=str))
-    return found, bool(queue)
+            if len(path) > len(ends) and ends.issubset(path):
+                continue
+        queue += [(*path, node) for node in onward.get(path[-1], ()) if node not in path]
+    return found, False
 
 
-def _leads_to(graph, ends, open_nodes):
-    """The open nodes from which some end can be reached along edges that leave open nodes."""
-    before = defaultdict(set)
-    for node in open_nodes:
-        for successor in graph[node]:
-            before[successor].add(node)
-    useful, ahead = set(), list(ends)
-    while ahead:
-        fresh = before[ahead.pop()] - useful
-        useful |= fresh
-        ahead += fresh
-    return useful
+def _towards(ends, ways):
+    """What is left of `ways` where only steps that can still lead to an end are kept, by name. Walked backwards, once for all ends."""
+    before, onward = defaultdict(list), defaultdict(list)
+    for node, successors in ways.items():
+        for successor in successors:
+            if successor in ends or successor in ways:
+                before[successor].append(node)
+    useful = [node for node in before if node in ends]
+    seen = set(useful)
+    for node in useful:  # grows meanwhile
+        for earlier in before.get(node, ()):
+            onward[earlier].append(node)
+            if earlier not in seen:
+                seen.add(earlier)
+                useful.append(earlier)
+    for successors in onward.values():
+        successors.sort(key=str)
+    return onward
 
 
 def edge_flow_paths(graph, nodes, alpha=0.8, threshold=0.3, top_k=15, hops=3):
