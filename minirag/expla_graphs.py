@@ -27,7 +27,7 @@ def load_expla_graphs(folder=None, follow="paper", asks=None, seed=SPLIT_SEED):
     can then learn what matters in general, not what matters to this question.
     seed: of the split; 42 is the released one. Raises `MiniragError` when the data is neither there nor to be had.
 
-    Source: GRAG, Table 1 (tab-1); GRAG, Sec. 5.1; GRAG, Eq. 3 (eq-3)
+    Source: GRAG, Table 1 (tab-1); GRAG, Eq. 3 (eq-3)
     """
     if follow not in ("paper", "code"):
         raise MiniragError(f"follow is 'paper' or 'code'; got {follow!r}.")
@@ -123,7 +123,7 @@ def describe(task):
     its edges point; the appendix says that every graph is one. majority %: of the more frequent answer in the test part. beliefs seen %: of the
     test questions, those whose belief some training question has too, but for capitals.
 
-    Source: GRAG, Table 1 (tab-1); GRAG, Sec. A.1
+    Source: GRAG, Table 1 (tab-1)
     """
     every = [*task.train, *task.validation, *task.test]
     shapes = [shape(question.graph) for question in every]
