@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from minirag import viz
+from minirag.algorithms.textual import TextualGraph
 from minirag.corpus import Chunk
 from minirag.graph import Edge, Graph, Node
 from minirag.results import Passage, Retrieval
@@ -180,6 +181,21 @@ def test_text_names_nodes_by_score_and_edges_with_their_relations():
         "All of it.",
     ]
     assert repr(figure) == figure.text
+
+
+def test_a_textual_graph_is_drawn_by_its_texts_with_directions():
+    graph = TextualGraph(("tea", "warmth", "tea"), ((0, "causes", 1), (0, "needs", 1), (1, "part of", 2)))
+    figure = viz.draw_graph(graph, edge_labels=True, highlight={"start": [0]})
+    assert figure.text.splitlines() == [
+        "Graph with 3 nodes and 2 edges",
+        "nodes:",
+        "  tea [start]",
+        "  tea",
+        "  warmth",
+        "edges:",
+        "  tea -- causes, needs -> warmth",
+        "  warmth -- part of -> tea",
+    ]
 
 
 def test_synonymy_is_dashed_and_relations_are_solid():

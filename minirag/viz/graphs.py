@@ -9,13 +9,13 @@ from .scene import Circle, Line, Scene, Text, clean, shorten, text_width, wrap
 
 def draw_graph(
     graph, positions=None, node_scores=None, highlight=None, node_labels=None, edge_labels=False, node_groups=None, paths=(), title="", caption="",
-    max_nodes=300, width=760, height=None, score_name="score", decimals=3, score_max=None,
+    max_nodes=300, width=760, height=None, score_name="score", decimals=3, score_max=None, path_name="path",
 ):  # fmt: skip
-    """Draw a `minirag.graph.Graph` or a networkx graph as a `Figure`.
+    """Draw a `minirag.graph.Graph`, a `TextualGraph` (nodes are positions, labelled by their texts) or a networkx graph as a `Figure`.
 
     `node_scores` (mapping or array in node order) sets area and colour of the nodes, `score_max` the score of the largest node (to
     compare figures). `highlight` rings nodes: a list, or a mapping from a role such as "query" to nodes. `node_groups` (node -> group)
-    colours by kind. `paths` (lists of nodes) are drawn bold. `edge_labels` is True for the relations' names, or a mapping from node pairs
+    colours by kind. `paths` (lists of nodes) are drawn bold, and named `path_name`. `edge_labels` is True for the relations' names, or a mapping from node pairs
     to text. Synonymy edges are dashed. `positions` (node -> x, y, any scale) replaces the layout. Beyond `max_nodes` the nodes with
     a role, then those of the highest score, then of the highest degree stay, and the caption says how many were left out.
     """
@@ -32,7 +32,7 @@ def draw_graph(
         shown, positions=positions, scores=scores, roles=roles, groups=node_groups or {}, paths=paths, edge_labels=edge_labels,
         ranked=ranked[:max_nodes], width=width, height=height, score_max=score_max,
     )  # fmt: skip
-    _legend(scene, shown, score_name if scores else "", roles, node_groups or {}, bool(paths))
+    _legend(scene, shown, score_name if scores else "", roles, node_groups or {}, path_name if paths else "")
     return Figure(scene, text, title, caption)
 
 
@@ -71,7 +71,7 @@ def draw_walk(graph, distributions, names=None, highlight=None, node_labels=None
         x, y = (number % columns) * (wide + 8), (number // columns) * (tall + 20)
         scene.paste(panel, x, y + 14)
         scene.add(Text(x + MARGIN, y + 16, clean(name), 13, bold=True))
-    _legend(scene, shown, "probability mass (same scale in every panel)", roles, {}, False)
+    _legend(scene, shown, "probability mass (same scale in every panel)", roles, {}, "")
     text = "\n".join(f"{clean(name)}: " + _top(view, step, 8) for name, step in zip(names, steps))
     if len(shown.nodes) < len(view.nodes):
         caption = f"{caption} Shown: the {len(shown.nodes)} of {len(view.nodes)} nodes that hold most.".strip()
@@ -92,14 +92,14 @@ def _by_relevance(view, scores, roles, paths):
     return sorted(view.nodes, key=lambda n: (n not in roles, n not in on_path, -round(scores.get(n, 0.0), 9), -degree[n], order[n]))
 
 
-def _legend(scene, view, score_name, roles, groups, paths):
+def _legend(scene, view, score_name, roles, groups, path_name):
     """One row under the drawing that explains every mark used in it."""
     entries = [("score", score_name, BLUE)] if score_name else []
     entries += [("ring", role, colour) for role, colour in zip(dict.fromkeys(role for node, role in roles.items() if node in view.labels), ROLES * 3)]
     entries += [("dot", group, colour) for group, colour in group_colours({n: g for n, g in groups.items()}).items()]
     if any(tie.kind == "synonymy" for tie in view.ties):
         entries += [("solid", "relation", EDGE), ("dashed", "synonymy", EDGE)]
-    entries += [("bold", "path", VERMILLION)] if paths else []
+    entries += [("bold", path_name, VERMILLION)] if path_name else []
     x, y = MARGIN, scene.height + 14
     for mark, name, colour in entries:
         name = shorten(name, 300, 12)

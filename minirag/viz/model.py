@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..algorithms.textual import TextualGraph
 from ..graph import Graph
 from ..utils import MiniragError
 from .scene import clean
@@ -45,11 +46,15 @@ class Drawable:
 
 
 def drawable(graph, node_labels=None):
-    """Read a `minirag.graph.Graph` or a networkx graph; raises `MiniragError` for anything else."""
+    """Read a `minirag.graph.Graph`, a networkx graph or a `TextualGraph`, whose nodes are its positions; raises `MiniragError` for anything else."""
+    given = node_labels or {}
     if isinstance(graph, Graph):
         names = [node.name for node in graph.nodes]
         rows = [(names[e.source], names[e.target], e.name, e.kind, e.weight) for e in graph.edges]
         nodes, directed = names, False
+    elif isinstance(graph, TextualGraph):
+        nodes, directed, given = range(len(graph.nodes)), True, {**dict(enumerate(graph.nodes)), **given}
+        rows = [(head, tail, text, "relation", 1.0) for head, text, tail in graph.edges]
     elif hasattr(graph, "nodes") and hasattr(graph, "edges") and hasattr(graph, "is_directed"):
         nodes, directed = list(graph.nodes), graph.is_directed()
         rows = [
@@ -57,8 +62,8 @@ def drawable(graph, node_labels=None):
             for a, b, data in graph.edges(data=True)
         ]
     else:
-        raise MiniragError(f"Cannot draw a {type(graph).__name__}: a minirag.graph.Graph or a networkx graph is expected.")
-    labels = {node: clean((node_labels or {}).get(node, node)) for node in nodes}
+        raise MiniragError(f"Cannot draw a {type(graph).__name__}: a minirag.graph.Graph, a TextualGraph or a networkx graph is expected.")
+    labels = {node: clean(given.get(node, node)) for node in nodes}
     return Drawable(tuple(dict.fromkeys(nodes)), labels, _ties(rows, directed), directed)
 
 

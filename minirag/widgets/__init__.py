@@ -9,6 +9,7 @@ from .explorer import Choice, Explorer, Slider, Switch
 from .graphrag import HierarchyExplorer, PackingExplorer
 from .hippo import HippoExplorer
 from .paths import PathExplorer
+from .stances import StanceExplorer
 from .text import BM25Explorer, ChunkExplorer
 from .walk import WalkExplorer
 
@@ -25,6 +26,7 @@ __all__ = [
     "PathExplorer",
     "RetrievalBrowser",
     "Slider",
+    "StanceExplorer",
     "Switch",
     "WalkExplorer",
 ]  # fmt: skip
