@@ -1,0 +1,201 @@
+"""One condition of GRAG's tables: what is retrieved, what the prompt holds, what is trained; run for a seed, and measured."""
+
+import resource
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Mapping
+
+import numpy as np
+
+from ..algorithms.bm25 import BM25
+from ..algorithms.descriptions import describe, flat_text
+from ..algorithms.ego_graphs import ego_graph
+from ..detours import named_entity
+from ..index.ego_graphs import EgoIndex
+from ..neural.batches import Collator, Example, TextTable
+from ..neural.language_model import LanguageModel
+from ..neural.model import GraphPrompt, Settings
+from ..neural.pretraining import Pretraining, pretrain
+from ..neural.training import Plan, Trainer, write_all
+from ..operators import subgraph
+from ..utils import MiniragError
+from .graph_baselines import words_of
+
+RETRIEVERS = ("whole", "named", "ego", "linked", "steiner", "bm25", "dense", "none")
+TEXTS = ("description", "flat", "none")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A row of a table.
+
+    retrieve: the "whole" graph; the ego-graph of the "named" entity, found by text match; the `top` "ego"-graphs of Eq. 4; "linked", the named entity's
+    and then those of Eq. 4; the "steiner" subgraph of G-Retriever; the `top` nodes and edges by "bm25" or by cosine ("dense"); or "none".
+    text: the hard prompt, a "description" for each graph, "flat" tables of nodes and edges, or "none". text_from: another retriever for the text
+    alone, as in the paper's Figure 4. size, tuning: of the language model. settings, plan: what the condition changes in `Settings` and `Plan`.
+
+    Source: GRAG, Table 3 (tab-3); GRAG, Fig. 4 (fig-4)
+    """
+
+    name: str
+    retrieve: str = "whole"
+    top: int = 3
+    hops: int = 2
+    direction: str = "out"
+    text: str = "none"
+    text_from: str = ""
+    size: str = "tiny"
+    tuning: str = "frozen"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    plan: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.retrieve not in RETRIEVERS or self.text not in TEXTS or self.text_from not in ("", *RETRIEVERS):
+            raise MiniragError(f"A condition retrieves one of {', '.join(RETRIEVERS)} and reads one of {', '.join(TEXTS)}; got {self!r}.")
+
+
+class KnownTexts:
+    """An encoder over a `TextTable`: the same vectors without asking the encoder again, since each question brings a graph of its own."""
+
+    name = "known texts"
+
+    def __init__(self, table):
+        self.row, self.vectors = table.row, table.vectors.numpy()
+
+    def encode(self, texts, kind="passage"):
+        return self.vectors[[self.row[text] for text in texts]]
+
+
+def table_of(questions, encoder):
+    """The `TextTable` of everything that these questions and their graphs say."""
+    return TextTable.of([Example(q.question, q.answer, (q.graph,), asked=q.asked) for q in questions], encoder)
+
+
+def examples(questions, condition, table):
+    """What the model of this condition sees of each question, as `Example`s, and for each the positions of the nodes that were retrieved."""
+    known, seen, held = KnownTexts(table), [], []
+    for question in questions:
+        pieces = retrieve(question, condition.retrieve, condition, known)
+        graphs = tuple(question.graph.subgraph(nodes, edges) for nodes, edges in pieces)
+        source = retrieve(question, condition.text_from, condition, known) if condition.text_from else pieces
+        seen.append(Example(question.question, question.answer, graphs, hard_prompt(question.graph, source, condition.text), question.asked))
+        held.append({node for nodes, _ in (*pieces, *source) for node in nodes})
+    return seen, held
+
+
+def retrieve(question, how, condition, known):
+    """The retrieved pieces of a question's graph: a list of (node positions, edge positions), the root of an ego-graph first."""
+    graph = question.graph
+    if how == "none":
+        return []
+    if how == "whole":
+        return [(range(len(graph.nodes)), range(len(graph.edges)))]
+    if how in ("bm25", "dense"):
+        return [flat(question, how, condition.top, known)]
+    if how == "named":
+        return [ego_graph(graph, named_entity(question.question, graph), condition.hops, condition.direction)[1:]]
+    index = EgoIndex.build(graph, known, condition.hops, condition.direction)
+    if how == "steiner":
+        [step] = subgraph.steiner([question.asked], index)
+        return [(step.data["nodes"], step.data["edges"])]
+    roots = [root for root, _ in index.rank(question.asked, condition.top)]
+    if how == "linked":
+        named = named_entity(question.question, graph)
+        roots = [named, *(root for root in roots if root != named)][: condition.top]
+    return [index.subgraph(root)[1:] for root in roots]
+
+
+def flat(question, how, top, known):
+    """The `top` nodes and the `top` edges whose texts are nearest to the question, each by itself: what the paper's flat retrievers do.
+
+    Source: GRAG, Table 5 (tab-5); GRAG, App. A.1
+    """
+    graph = question.graph
+    texts = [*graph.nodes, *graph.lines()]
+    if how == "bm25":
+        scores = BM25([words_of(text) for text in texts]).scores(words_of(question.asked))
+    else:
+        vectors = known.encode([*graph.nodes, *(text for _, text, _ in graph.edges)])
+        scores = np.round(vectors @ known.encode([question.asked])[0], 6)
+    nodes, edges = (np.argsort(-part, kind="stable")[:top] for part in np.split(scores, [len(graph.nodes)]))
+    ends = {end for edge in edges for end in graph.edges[edge][::2]}
+    return sorted({*nodes.tolist(), *ends}), sorted(edges.tolist())
+
+
+def hard_prompt(graph, pieces, how):
+    if how == "none" or not pieces:
+        return ""
+    if how == "flat":
+        return "\n".join(flat_text(graph, nodes, edges) for nodes, edges in pieces)
+    return "\n".join(dict.fromkeys("\n".join(describe(graph.subgraph(nodes, edges)) for nodes, edges in pieces).split("\n")))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all conditions of a task share. folder: where the tiny language models lie, one for each size and seed, so that rows differ in one thing only.
+
+    pretraining: of these models; plan: the training that a condition may change.
+    """
+
+    task: Any
+    table: TextTable
+    folder: Path
+    pretraining: Pretraining = Pretraining()
+    plan: Plan = Plan()
+    reads: tuple[Condition, ...] = ()
+
+    def language_model(self, size, seed):
+        """The folder of the tiny language model of this size and seed, taught once on the form of the training questions, as `reads` sees them."""
+        folder = Path(self.folder) / f"{size}-{seed}"
+        if not (folder / "config.json").is_file():
+            seen = [example for condition in self.reads for example in examples(self.task.train, condition, self.table)[0]]
+            pretrain(seen, self.task.answers, replace(self.pretraining, size=size, seed=seed), folder)
+        return folder
+
+
+def run(condition, bench, seed):
+    """Train and measure one condition: a row of numbers.
+
+    accuracy: percent of test questions answered. recall: percent of the evidence nodes that were retrieved. valid: percent of the written answers that
+    are the text of a node of the question's graph (only where there is evidence to retrieve). seconds: of training, after the shared
+    language model. memory: the process' highest so far, in GiB. Also `factors`, the spread of alpha over the nodes and edges of the test graphs.
+
+    Source: GRAG, Table 2 (tab-2); GRAG, Sec. 5.2 (valid-entities)
+    """
+    import torch
+
+    torch.manual_seed(seed)
+    language = LanguageModel.load(bench.language_model(condition.size, seed), tuning=condition.tuning)
+    model = GraphPrompt(language, bench.table.dimensions, Settings(**condition.settings))
+    collate = Collator(bench.table)
+    parts = [examples(part, condition, bench.table) for part in (bench.task.train, bench.task.validation, bench.task.test)]
+    (train, _), (validation, _), (test, held) = parts
+    started = time.perf_counter()
+    trainer = Trainer(model, collate, replace(bench.plan, **condition.plan, seed=seed))
+    report = trainer.fit(train, validation)
+    written = write_all(model, collate, test)
+    row = {"condition": condition.name, "seed": seed, **measure(bench.task.test, written, held), "validation": round(100 * report.best["accuracy"], 2)}
+    row |= {"seconds": round(time.perf_counter() - started, 1), "memory": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)}
+    if model.pruning is not None:
+        with torch.no_grad():
+            nodes, edges = model.factors(collate(test[:200]).to(model.device))
+        row |= {"factor sd nodes": round(float(nodes.std()), 3), "factor sd edges": round(float(edges.std()), 3)}
+    return row
+
+
+def measure(questions, written, held):
+    """accuracy, recall and valid of `run`, in percent."""
+    right = [text.casefold() == question.answer.casefold() for question, text in zip(questions, written)]
+    found = [len(nodes & set(q.evidence_nodes)) / len(q.evidence_nodes) for q, nodes in zip(questions, held) if q.evidence_nodes]
+    valid = [text in question.graph.nodes for question, text in zip(questions, written)]
+    numbers = {"accuracy": right, "recall": found, "valid": valid if found else []}
+    return {name: round(100 * float(np.mean(values)), 2) for name, values in numbers.items() if values}
+
+
+def mean_and_spread(rows, metric="accuracy"):
+    """{condition: (mean, population standard deviation, seeds)} over the seeds' rows."""
+    values = {}
+    for row in rows:
+        values.setdefault(row["condition"], []).append(row[metric])
+    return {name: (float(np.mean(found)), float(np.std(found)), len(found)) for name, found in values.items()}

@@ -1,0 +1,104 @@
+"""The graph encoder: graph attention whose messages carry the scaled nodes and edges, pooled to one vector a question."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class GraphAttention(nn.Module):
+    """One layer of graph attention over both directions of every edge and a loop at every node.
+
+    The message along an edge is W h_u + W_e e_uv, with h_u and e_uv scaled by their factors; its weight is a softmax over all messages that reach the
+    node. Heads are averaged. `edges_in_messages=False` drops e_uv, as the official model does (its layers are built without an edge dimension).
+
+    Source: GRAG, Eq. 9 (eq-9)
+    """
+
+    def __init__(self, entries, hidden, heads, text_dimensions, edges_in_messages=True):
+        super().__init__()
+        self.heads, self.hidden, self.edges_in_messages = heads, hidden, edges_in_messages
+        self.node = nn.Linear(entries, heads * hidden, bias=False)
+        self.edge = nn.Linear(text_dimensions, heads * hidden, bias=False) if edges_in_messages else None
+        self.direction = nn.Parameter(torch.zeros(3, heads))  # along the edge, against it, to itself
+        self.sender, self.receiver, self.relation = (nn.Parameter(torch.empty(heads, hidden)) for _ in range(3))
+        for vector in (self.sender, self.receiver, self.relation):
+            nn.init.xavier_uniform_(vector)
+
+    def forward(self, projected, edge_scale, texts, batch):
+        """projected: W h of every node, scaled (V, heads * hidden). texts (T, d). Returns (V, hidden)."""
+        nodes, split = len(projected), (-1, self.heads, self.hidden)
+        loops = torch.arange(nodes, device=projected.device)
+        senders, receivers = torch.cat([batch.heads, batch.tails, loops]), torch.cat([batch.tails, batch.heads, loops])
+        here = projected.view(split)
+        sent, received = (here * self.sender).sum(-1), (here * self.receiver).sum(-1)
+        spoken = self.edge(texts).view(split) if self.edges_in_messages else None  # each distinct text is projected once
+        logits = self._relation_logits(spoken, edge_scale, batch, sent)
+        weight = softmax_by(F.leaky_relu(sent.index_select(0, senders) + received.index_select(0, receivers) + logits, 0.2), receivers, nodes)
+        messages = here.index_select(0, senders) * weight[..., None]
+        arrived = torch.zeros_like(here).index_add(0, receivers, messages)
+        if self.edges_in_messages:
+            edges = len(batch.edges)
+            said = spoken.index_select(0, batch.edges) * edge_scale[:, None, None]
+            for towards, part in ((batch.tails, weight[:edges]), (batch.heads, weight[edges : 2 * edges])):
+                arrived = arrived.index_add(0, towards, said * part[..., None])
+        return arrived.mean(dim=1)
+
+    def _relation_logits(self, spoken, edge_scale, batch, sent):
+        """What direction and relation add to the logits of the messages along edges, against them, and to oneself: (2 E + V, heads)."""
+        along, against, loop = self.direction
+        heard = 0
+        if spoken is not None:
+            heard = (spoken * self.relation).sum(-1).index_select(0, batch.edges) * edge_scale[:, None]
+        flat = sent.new_zeros(len(batch.edges), self.heads)
+        return torch.cat([flat + along + heard, flat + against + heard, loop.expand(len(sent), -1)])
+
+
+def softmax_by(logits, group, count):
+    """Softmax of (n, heads) over the rows of each group (n,): the weights of a group add to 1."""
+    place = group[:, None].expand_as(logits)
+    highest = logits.new_full((count, logits.shape[1]), -torch.inf).scatter_reduce(0, place, logits.detach(), "amax")
+    weight = (logits - highest.index_select(0, group)).exp()
+    total = torch.zeros_like(highest).index_add(0, group, weight)
+    return weight / total.index_select(0, group)
+
+
+def mean_by(rows, group, count):
+    """Mean of (n, d) over the rows of each group (n,): (count, d); zeros for a group without rows."""
+    total = rows.new_zeros(count, rows.shape[1]).index_add(0, group, rows)
+    sizes = rows.new_zeros(count).index_add(0, group, rows.new_ones(len(rows)))
+    return total / sizes.clamp(min=1)[:, None]
+
+
+class GraphEncoder(nn.Module):
+    """Graphs of a batch to one vector a question, (B, hidden).
+
+    prune_at: "layers", the factors scale the nodes in every layer (paper), or "input", before the first one only (official code).
+    merge: "graphs", the mean over a question's graphs of each graph's mean (paper), or "nodes", one mean over all their nodes (official code).
+
+    Source: GRAG, Eq. 9-10 (eq-9, eq-10)
+    """
+
+    def __init__(self, text_dimensions, hidden=64, layers=2, heads=4, dropout=0.0, edges_in_messages=True, prune_at="layers", merge="graphs"):
+        super().__init__()
+        sizes = [text_dimensions] + [hidden] * (layers - 1)
+        self.layers = nn.ModuleList(GraphAttention(size, hidden, heads, text_dimensions, edges_in_messages) for size in sizes)
+        self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in sizes)
+        self.out = nn.LayerNorm(hidden)
+        self.dropout, self.prune_at, self.merge, self.hidden = nn.Dropout(dropout), prune_at, merge, hidden
+
+    def forward(self, batch, factors=None):
+        """factors: (alpha_n, alpha_e) of `SoftPruning`, or None for no pruning."""
+        node_scale, edge_scale = factors or (batch.asked.new_ones(len(batch.nodes)), batch.asked.new_ones(len(batch.edges)))
+        texts = batch.texts * batch.texts.shape[1] ** 0.5  # coordinates of about 1
+        states = None
+        for number, (layer, norm) in enumerate(zip(self.layers, self.norms)):
+            projected = layer.node(texts).index_select(0, batch.nodes) if states is None else layer.node(states)
+            if states is None or self.prune_at == "layers":
+                projected = projected * node_scale[:, None]  # W (alpha h) is alpha (W h)
+            received = layer(projected, edge_scale, texts, batch)
+            states = norm(received if states is None else states + received)
+            states = self.dropout(F.relu(states) if number + 1 < len(self.layers) else states)
+        if self.merge == "nodes":
+            return self.out(mean_by(states, batch.question_of_node, len(batch.asked)))
+        pooled = mean_by(states, batch.graph, batch.graphs)
+        return self.out(mean_by(pooled, batch.question_of, len(batch.asked)))

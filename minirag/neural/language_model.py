@@ -1,0 +1,160 @@
+"""A causal language model behind one soft token: it reads [start; graph token; hard prompt; question] and writes the answer.
+
+Any causal model of Hugging Face will do. It stays frozen unless asked: `tuning="lora"` adds low-rank updates to its attention, `tuning="full"` trains
+all of it.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from ..model_files import quiet
+from ..utils import MiniragError
+
+TUNINGS = ("frozen", "lora", "full")
+LORA_TARGETS = ("q_proj", "v_proj")
+IGNORED = -100
+
+
+class LowRank(nn.Module):
+    """A frozen linear layer and a trained update of low rank beside it, scaled by alpha / rank. The settings are the paper's.
+
+    Source: GRAG, App. A.1
+    """
+
+    def __init__(self, linear, rank=8, alpha=16, dropout=0.05):
+        super().__init__()
+        self.linear, self.scale, self.dropout = linear, alpha / rank, nn.Dropout(dropout)
+        self.down = nn.Parameter(torch.randn(rank, linear.in_features) / linear.in_features**0.5)
+        self.up = nn.Parameter(torch.zeros(linear.out_features, rank))
+
+    def forward(self, states):
+        return self.linear(states) + self.scale * F.linear(F.linear(self.dropout(states), self.down), self.up)
+
+
+def add_low_rank(model):
+    """Put a `LowRank` in the place of every query and value projection. Raises MiniragError for a model that has none under these names."""
+    found = [(module, name) for module in model.modules() for name in LORA_TARGETS if isinstance(getattr(module, name, None), nn.Linear)]
+    if not found:
+        raise MiniragError(f"tuning='lora' looks for linear layers called {' and '.join(LORA_TARGETS)}; {type(model).__name__} has none. Use tuning='full'.")
+    for module, name in found:
+        setattr(module, name, LowRank(getattr(module, name)))
+
+
+class LanguageModel(nn.Module):
+    """Tokenizer and causal model. max_text: tokens of the hard prompt that are read, the official code's 512; max_answer: tokens written."""
+
+    def __init__(self, model, tokenizer, tuning="frozen", max_text=512, max_answer=12):
+        super().__init__()
+        if tuning not in TUNINGS:
+            raise MiniragError(f"tuning is one of {', '.join(TUNINGS)}; got {tuning!r}.")
+        self.model, self.tokenizer, self.tuning, self.max_text, self.max_answer = model, tokenizer, tuning, max_text, max_answer
+        self.model.requires_grad_(tuning == "full")
+        if tuning == "lora":
+            add_low_rank(self.model)
+        self.start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+        self.end = tokenizer.eos_token_id
+        if self.start is None:
+            raise MiniragError("This model's tokenizer has neither a start nor an end token; a graph-prompted model needs one in front of the graph token.")
+        self._read = {}
+
+    @classmethod
+    def load(cls, name, **options):
+        """A model of the hub or a folder, such as "meta-llama/Llama-2-7b-hf" or one that `pretrain` wrote."""
+        import transformers
+
+        try:
+            with quiet():
+                tokenizer = transformers.AutoTokenizer.from_pretrained(str(name))
+                model = transformers.AutoModelForCausalLM.from_pretrained(str(name))
+        except (OSError, ValueError) as error:
+            why = str(error).splitlines()[0][:200]
+            raise MiniragError(f"No causal language model could be loaded from {str(name)!r} ({why}).") from error
+        return cls(model, tokenizer, **options)
+
+    def train(self, mode=True):
+        """A frozen model stays in evaluation mode, so that its own dropout never makes noise."""
+        return super().train(mode and self.tuning != "frozen")
+
+    @property
+    def embeddings(self):
+        return self.model.get_input_embeddings()
+
+    @property
+    def dimensions(self):
+        return self.embeddings.weight.shape[1]
+
+    def ids(self, text):
+        """Token ids, without start and end; each text is tokenized once."""
+        if text not in self._read:
+            self._read[text] = self.tokenizer.encode(text, add_special_tokens=False)
+        return self._read[text]
+
+    def prompt_ids(self, example):
+        """The ids behind the graph token: hard prompt, cut after `max_text` tokens, and question.
+
+        Source: GRAG, Eq. 7-8 (eq-7, eq-8)
+        """
+        text = self.ids(example.text)[: self.max_text] + self.ids("\n") if example.text else []
+        return text + self.ids(f"{example.question} answer:")
+
+    def answer_ids(self, answer):
+        return self.ids(f" {answer}")[: self.max_answer - 1] + [self.end]
+
+    def answer_vectors(self, answers):
+        """The mean word embedding of each answer, (n, dimensions), unscaled."""
+        rows = [self.embeddings(torch.tensor(self.answer_ids(answer)[:-1], device=self.embeddings.weight.device)).mean(dim=0) for answer in answers]
+        return torch.stack(rows)
+
+    def word_length(self):
+        """The mean Euclidean length of a word embedding, which a graph token takes."""
+        return self.embeddings.weight.detach().norm(dim=1).mean()
+
+    def read(self, prompts, answers, soft):
+        """Embed `[start; soft token; prompt; answer]`, padded on the left, so that all answers end together.
+
+        prompts, answers: lists of id lists. soft: (B, dimensions) or None. Returns inputs (B, L, d), mask (B, L), labels (B, L): ids of the
+        answers, `IGNORED` elsewhere.
+
+        Source: GRAG, Eq. 11 (eq-11)
+        """
+        device = self.embeddings.weight.device
+        front = 1 if soft is None else 2
+        width = front + max(len(prompt) + len(answer) for prompt, answer in zip(prompts, answers))
+        ids, mask = torch.full((len(prompts), width), self.end), torch.zeros(len(prompts), width, dtype=torch.long)
+        labels = torch.full((len(prompts), width), IGNORED)
+        slots = []
+        for row, (prompt, answer) in enumerate(zip(prompts, answers)):
+            first = width - front - len(prompt) - len(answer)
+            ids[row, first] = self.start
+            ids[row, first + front :] = torch.tensor(prompt + answer)
+            mask[row, first:] = 1
+            if answer:
+                labels[row, width - len(answer) :] = torch.tensor(answer)
+            slots.append(first + 1)
+        inputs = self.embeddings(ids.to(device))
+        if soft is not None:
+            inputs = inputs.clone()
+            inputs[torch.arange(len(prompts), device=device), torch.tensor(slots, device=device)] = soft.to(inputs.dtype)
+        return inputs, mask.to(device), labels.to(device)
+
+    def loss(self, prompts, answers, soft):
+        """Mean cross-entropy of the answers' tokens, each given all before it."""
+        inputs, mask, labels = self.read(prompts, answers, soft)
+        states = self.states(inputs, mask)
+        asked = labels[:, 1:] != IGNORED
+        logits = self.model.get_output_embeddings()(states[:, :-1][asked])  # only where an answer is due: a vocabulary is wide
+        return F.cross_entropy(logits.float(), labels[:, 1:][asked])
+
+    def states(self, inputs, mask):
+        positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
+        return self.model.base_model(inputs_embeds=inputs, attention_mask=mask, position_ids=positions, use_cache=False).last_hidden_state
+
+    @torch.no_grad()
+    def write(self, prompts, soft):
+        """Greedy answers, one string a prompt."""
+        inputs, mask, _ = self.read(prompts, [[]] * len(prompts), soft)
+        written = self.model.generate(
+            inputs_embeds=inputs, attention_mask=mask, max_new_tokens=self.max_answer, do_sample=False, pad_token_id=self.end, eos_token_id=self.end
+        )
+        return [text.strip() for text in self.tokenizer.batch_decode(written, skip_special_tokens=True)]

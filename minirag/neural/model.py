@@ -1,0 +1,126 @@
+"""GRAG's generator: graph -> soft pruning -> graph encoder -> projector -> one token in front of a language model.
+
+G-Retriever is the same without pruning, over a Steiner subgraph instead of ego-graphs.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from ..utils import MiniragError
+from .encoder import GraphEncoder
+from .pruning import DISTANCES, SoftPruning
+
+KNOWN = {
+    "graph_token": ("encoder", "constant", "none"), "pruning": (*DISTANCES, "none"), "prune_at": ("layers", "input"), "merge": ("graphs", "nodes"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What stands before the language model. The defaults are the paper's; `CODE` holds what the official code does instead.
+
+    graph_token: of the "encoder", or "constant" (one learnt vector, a control), or "none".
+    pruning: the distance, "scalar" (paper) or "elementwise" (code), or "none". squash: a sigmoid over the factors.
+    prune_at: in all "layers" (paper) or at the "input" (code). edges_in_messages: False in the code, whose layers ignore edge attributes.
+    merge: mean over "graphs" (paper) or over their "nodes" (code).
+    hidden, layers, heads, dropout: of the encoder, sized for a laptop (paper: 1024, 4, 4).
+    """
+
+    graph_token: str = "encoder"
+    pruning: str = "scalar"
+    squash: bool = True
+    prune_at: str = "layers"
+    edges_in_messages: bool = True
+    merge: str = "graphs"
+    hidden: int = 64
+    layers: int = 2
+    heads: int = 4
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        for name, choices in KNOWN.items():
+            if getattr(self, name) not in choices:
+                raise MiniragError(f"{name} is one of {', '.join(choices)}; got {getattr(self, name)!r}.")
+
+    @classmethod
+    def of(cls, follow="paper", **choices):
+        """The settings of the paper or of the official code, with these choices changed."""
+        if follow not in ("paper", "code"):
+            raise MiniragError(f"follow is 'paper' or 'code'; got {follow!r}.")
+        return replace(cls(**(CODE if follow == "code" else {})), **choices)
+
+
+CODE = {"pruning": "elementwise", "prune_at": "input", "edges_in_messages": False, "merge": "nodes"}
+
+
+class GraphPrompt(nn.Module):
+    """All of it together. language: a `LanguageModel`; dimensions: of the text vectors.
+
+    Source: GRAG, Eq. 10-11 (eq-10, eq-11)
+    """
+
+    def __init__(self, language, dimensions, settings=Settings()):
+        super().__init__()
+        self.language, self.settings = language, settings
+        self.pruning = self.encoder = self.projector = self.constant = None
+        if settings.graph_token == "constant":
+            self.constant = nn.Parameter(torch.randn(language.dimensions))
+        if settings.graph_token == "encoder":
+            if settings.pruning != "none":
+                self.pruning = SoftPruning(dimensions, settings.pruning, squash=settings.squash)
+            options = ("hidden", "layers", "heads", "dropout", "edges_in_messages", "prune_at", "merge")
+            self.encoder = GraphEncoder(dimensions, **{name: getattr(settings, name) for name in options})
+            middle = 4 * settings.hidden
+            self.projector = nn.Sequential(nn.Linear(settings.hidden, middle), nn.GELU(), nn.Linear(middle, language.dimensions))
+
+    @property
+    def device(self):
+        return self.language.embeddings.weight.device
+
+    def factors(self, batch):
+        """(alpha_n, alpha_e), or None without pruning."""
+        return self.pruning(batch) if self.pruning is not None else None
+
+    def direction(self, batch):
+        """The graph token before it gets its length: unit vectors (B, d_LM), or None where there is no token."""
+        if self.constant is not None:
+            return F.normalize(self.constant, dim=0).expand(len(batch.asked), -1)
+        if self.encoder is None:
+            return None
+        return F.normalize(self.projector(self.encoder(batch, self.factors(batch))), dim=1)
+
+    def token(self, batch):
+        """h_G, (B, d_LM). It takes the length of an average word embedding, an addition to the paper that spares a small model a search.
+
+        Source: GRAG, Eq. 10 (eq-10)
+        """
+        direction = self.direction(batch)
+        return None if direction is None else direction * self.language.word_length()
+
+    def loss(self, examples, batch):
+        """Mean cross-entropy of the answers' tokens.
+
+        Source: GRAG, Eq. 11 (eq-11)
+        """
+        prompts = [self.language.prompt_ids(example) for example in examples]
+        answers = [self.language.answer_ids(example.answer) for example in examples]
+        return self.language.loss(prompts, answers, self.token(batch.to(self.device)))
+
+    def alignment_loss(self, examples, batch, answers, vectors):
+        """Cross-entropy of picking the answer whose unit embedding (rows of `vectors`) is nearest to the token: no language model runs.
+
+        This warm-up is an addition of this kit; the paper trains through the language model only.
+        """
+        due = torch.tensor([answers[example.answer] for example in examples], device=self.device)
+        return F.cross_entropy(SHARPNESS * self.direction(batch.to(self.device)) @ vectors.T, due)
+
+    @torch.no_grad()
+    def write(self, examples, batch):
+        """Greedy answers, one string an example."""
+        return self.language.write([self.language.prompt_ids(example) for example in examples], self.token(batch.to(self.device)))
+
+
+SHARPNESS = 16.0  # of the warm-up's softmax over cosines

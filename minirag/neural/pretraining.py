@@ -1,0 +1,119 @@
+"""A tiny causal language model for laptops, taught the form of a task and nothing of its answers.
+
+It reads the training questions and graph texts with answers drawn at RANDOM from the task's answers, so no question tells it anything. In half of what it
+reads the soft token's place holds the embedding of that random answer: this teaches it to read a word from that place, which a large model would do out
+of its general experience. These *keyword documents* are an addition of this kit; the paper has a pretrained Llama-2.
+"""
+
+import random
+from dataclasses import dataclass
+
+import torch
+from torch.nn import functional as F
+
+from ..model_files import quiet
+from ..utils import MiniragError, progress
+from .language_model import IGNORED, LanguageModel
+
+START, END = "<s>", "</s>"
+SIZES = {
+    "tiny": {"hidden_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 192},
+    "small": {"hidden_size": 160, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 320},
+}
+NOISE = 0.3  # of a word's length, on the words in the soft token's place: a graph token will never be exact
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """size: a key of `SIZES`. with_text: share of steps that read the hard prompt too. keyword: share of documents with a word in the soft token's place."""
+
+    size: str = "tiny"
+    steps: int = 400
+    batch: int = 64
+    batch_with_text: int = 16
+    learning_rate: float = 3e-3
+    with_text: float = 0.4
+    keyword: float = 0.5
+    vocabulary: int = 2000
+    seed: int = 0
+
+
+def build_tokenizer(texts, vocabulary=2000):
+    """A byte-level BPE tokenizer learnt from these texts; it can spell any text."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=[START, END], initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=START, eos_token=END, pad_token=END)
+
+
+def build_model(tokenizer, size="tiny", window=1024):
+    """A random Llama of the given size. Raises MiniragError for an unknown size."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    if size not in SIZES:
+        raise MiniragError(f"size is one of {', '.join(SIZES)}; got {size!r}.")
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=window, tie_word_embeddings=True, bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, **SIZES[size],
+    )  # fmt: skip
+    with quiet():
+        return LlamaForCausalLM(config)
+
+
+def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
+    """A `LanguageModel` taught on the form of these examples, whose own answers are never looked at.
+
+    answers: the words or phrases that may be asked for. folder: where to keep it, in the form that `LanguageModel.load` reads.
+    """
+    if not examples or not answers:
+        raise MiniragError("A language model is pretrained on questions and on the answers that may be asked for; one of the two is empty.")
+    torch.manual_seed(plan.seed)
+    draw = random.Random(f"pretraining {plan.seed}")
+    texts = [f"{example.text}\n{example.question} answer: {draw.choice(answers)}" for example in examples] + [f" {answer}" for answer in answers]
+    language = LanguageModel(build_model(tokenizer := build_tokenizer(texts, plan.vocabulary), plan.size), tokenizer, tuning="full").to(device)
+    optimizer = torch.optim.AdamW(language.parameters(), lr=plan.learning_rate, betas=(0.9, 0.95), weight_decay=0.01)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, plan.learning_rate, total_steps=plan.steps, pct_start=0.1)
+    for _ in progress(range(plan.steps), description="teaching a tiny language model", unit="step"):
+        loss = _loss(language, examples, answers, plan, draw)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(language.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    if folder is not None:
+        language.model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return language.eval()
+
+
+def _loss(language, examples, answers, plan, draw):
+    """Next-token loss of one batch of documents, all with a word in the soft token's place or all without, plus the loss of the answers alone."""
+    reads_text = draw.random() < plan.with_text
+    chosen = [draw.choice(examples) for _ in range(plan.batch_with_text if reads_text else plan.batch)]
+    drawn = [draw.choice(answers) for _ in chosen]
+    prompts = [language.prompt_ids(example) if reads_text else language.ids(f"{example.question} answer:") for example in chosen]
+    written = [language.answer_ids(answer) for answer in drawn]
+    soft = _noisy(language, drawn) if draw.random() < plan.keyword else None
+    inputs, mask, labels = language.read(prompts, written, soft)
+    logits = language.model.get_output_embeddings()(language.states(inputs, mask))[:, :-1]
+    due = labels[:, 1:] != IGNORED
+    answer_loss = F.cross_entropy(logits[due], labels[:, 1:][due])
+    width = inputs.shape[1]
+    everything = torch.full((len(prompts), width), IGNORED, device=inputs.device)
+    for row, (prompt, answer) in enumerate(zip(prompts, written)):
+        everything[row, width - len(prompt) - len(answer) :] = torch.tensor(prompt + answer, device=inputs.device)
+    return F.cross_entropy(logits.flatten(0, 1), everything[:, 1:].flatten(), ignore_index=IGNORED) + answer_loss
+
+
+def _noisy(language, answers):
+    """The answers' embeddings at the length of a word, with noise."""
+    length = language.word_length()
+    exact = F.normalize(language.answer_vectors(answers), dim=1)
+    noise = torch.randn_like(exact) * NOISE / exact.shape[1] ** 0.5
+    return length * F.normalize(exact + noise, dim=1)
