@@ -283,6 +283,7 @@ def test_the_command_writes_json(tmp_path):
 
 
 def test_the_paper_s_numbers_are_stored_with_every_row_of_ours():
+    """Source: GRAG, Table 2 (tab-2); GRAG, Table 4 (tab-4); GRAG, Table 5 (tab-5)"""
     rows = load_expected("expla_graphs")["rows"]
     assert set(EXPLA_ROWS) <= set(rows)
     paper = {name: metrics["metrics"]["accuracy"]["paper"] for name, metrics in rows.items() if name.startswith("paper ")}
