@@ -1,8 +1,11 @@
 """One condition of GRAG's tables: what is retrieved, what the prompt holds, what is trained; run for a seed, and measured."""
 
+import os
 import resource
 import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -19,7 +22,7 @@ from ..neural.model import GraphPrompt, Settings
 from ..neural.pretraining import Pretraining, pretrain
 from ..neural.training import Plan, Trainer, write_all
 from ..operators import subgraph
-from ..utils import MiniragError
+from ..utils import MiniragError, progress
 from .graph_baselines import words_of
 
 RETRIEVERS = ("whole", "named", "ego", "linked", "steiner", "bm25", "dense", "none")
@@ -199,3 +202,40 @@ def mean_and_spread(rows, metric="accuracy"):
     for row in rows:
         values.setdefault(row["condition"], []).append(row[metric])
     return {name: (float(np.mean(found)), float(np.std(found)), len(found)) for name, found in values.items()}
+
+
+def run_all(make_bench, conditions, seeds, jobs=None):
+    """The rows of every condition and seed, in that order. make_bench: a function of a module, called once in every process.
+
+    jobs: processes, by default one a core; each computes with a single thread, so that the numbers do not depend on how many there are. The tiny
+    language models are taught first, one job each.
+    """
+    seen = sorted({(condition.size, seed) for condition in conditions for seed in seeds})
+    wanted = [(condition, seed) for condition in conditions for seed in seeds]
+    pool = ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_prepare, initargs=(make_bench,))
+    with pool, progress(total=len(seen) + len(wanted), description="training and measuring", unit="run") as bar:
+        for done in as_completed([pool.submit(_teach, *one) for one in seen]):
+            done.result()
+            bar.update()
+        jobs = {pool.submit(_measure, *one): place for place, one in enumerate(wanted)}
+        rows = {}
+        for done in as_completed(jobs):
+            rows[jobs[done]] = done.result()
+            bar.update()
+    return [rows[place] for place in range(len(wanted))]
+
+
+def _prepare(make_bench):
+    import torch
+
+    torch.set_num_threads(1)
+    global _bench
+    _bench = make_bench()
+
+
+def _teach(size, seed):
+    _bench.language_model(size, seed)
+
+
+def _measure(condition, seed):
+    return run(condition, _bench, seed)
