@@ -6,8 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from minirag.cli import app
-from minirag.evaluate import load_expected, reproduce
+from minirag.evaluate import load_expected, paths, reproduce
+from minirag.evaluate.connections import CONNECTED, DIRECTIONS, THRESHOLDS, stored_connections
 from minirag.evaluate.paths import PATH_NAMES, coverage, open_corpus, plain, verdicts, word_coverage
+from minirag.utils import MiniragError
 
 TEXTBOOK = ["textbook lightrag-hybrid", "textbook pathrag", "textbook pathrag-lt", "textbook flat"]
 
@@ -40,6 +42,44 @@ def test_every_row_has_stored_numbers():
     stored = load_expected("paths")["rows"]
     assert set(stored) == set(PATH_NAMES)
     assert all("ours" in numbers for row in stored.values() for numbers in row["metrics"].values())
+
+
+def test_a_connections_row_is_what_the_method_itself_saw():
+    both = reproduce("paths", rows=["textbook pathrag", "textbook connections theta 0.05 directed"], encoder="lsa")["rows"]
+    method, row = sorted(both, key=lambda row: "connections" in row["method"])
+    assert {metric: method[metric] for metric in row if metric != "method"} == {metric: row[metric] for metric in row if metric != "method"}
+
+
+def test_connections_without_their_data_are_left_out_with_a_note(monkeypatch):
+    monkeypatch.setattr(paths, "available", lambda name: False)
+    names = [f"{corpus} connections theta 0.05 undirected" for corpus in CONNECTED]
+    found = reproduce("paths", rows=names, encoder="lsa")
+    assert [row["method"] for row in found["rows"]] == ["textbook connections theta 0.05 undirected"] == list({cell.row for cell in found["comparison"]})
+    assert [note.split(":")[0] for note in found["notes"]] == ["dulce", "musique"] and "minirag fetch musique_train" in found["notes"][1]
+    with pytest.raises(MiniragError, match="minirag fetch musique_train"):
+        reproduce("paths", rows=names[-1:], encoder="lsa")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("musique_train")
+def test_musique_is_barely_connected_and_more_so_both_ways():
+    names = [f"musique connections theta 0.05 {way}" for way in DIRECTIONS]
+    directed, undirected = reproduce("paths", rows=names, encoder="lsa")["rows"]
+    assert 0 < directed["pairs connected"] < undirected["pairs connected"] < 1560 / 40
+    assert directed["without a way out"] > 10 and undirected["without a way out"] == 0
+
+
+def test_stored_connections_grow_and_prune_less_as_theta_falls():
+    stored = load_expected("paths")
+    for name in CONNECTED:
+        for way in DIRECTIONS:
+            pairs, pruned, sinks = (stored_connections(stored, name, way, metric) for metric in ("pairs connected", "starts pruned", "without a way out"))
+            assert pairs == sorted(pairs) and len(pairs) == len(THRESHOLDS)
+            assert pruned == sorted(pruned, reverse=True)
+            assert len(set(sinks)) == 1  # no theta helps a start that leads nowhere
+        for metric in ("pairs connected", "starts pruned", "without a way out"):
+            own = stored["rows"].get(f"{name} pathrag", {"metrics": {}})["metrics"].get(metric)
+            assert own is None or own["ours"] == stored_connections(stored, name, "directed", metric)[THRESHOLDS.index(0.05)]
 
 
 def test_methods_see_no_evidence_and_no_gold():

@@ -1,4 +1,5 @@
-"""The target `paths`: what LightRAG and PathRAG put into the prompt, on Microsoft's Dulce index and on the shipped textbook.
+"""The target `paths`: what LightRAG and PathRAG put into the prompt, on Microsoft's Dulce index and on the shipped textbook; and what the flow connects there
+and on MuSiQue's graph, which has questions and triples but no evidence phrases and no descriptions.
 
 No answer is judged here. Measured are the tokens of a context and the evidence in it: short phrases, word for word from the text, which people chose for
 each question. The paper's tokens are about other texts and other graphs; they stand in `data/expected/paths.yaml` in a column of their own.
@@ -8,15 +9,16 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
+from ..datasets import load_dataset
 from ..fetching import available
 from ..llm import load_llm
 from ..methods import METHODS
-from ..methods.pathrag_paths import connections
 from ..microsoft_index import load_dulce
 from ..prompts.answer import content_words
 from ..readers import load_corpus
 from ..shipped import shipped
 from ..utils import MiniragError, progress, read_jsonl
+from .connections import CONNECTED, CONNECTION_NAMES, connection_rows
 from .expected import compare, load_expected
 
 
@@ -54,7 +56,8 @@ PATH_ROWS = (
 CORPORA = ("dulce", "textbook")
 SEEN = {"pairs connected": "pairs", "starts pruned": "pruned", "without a way out": "sinks"}  # by the flow
 BASE = "lightrag-hybrid"  # what savings are measured against
-PATH_NAMES = tuple(f"{corpus} {row.name}" for corpus in CORPORA for row in PATH_ROWS)
+PATH_NAMES = (*(f"{corpus} {row.name}" for corpus in CORPORA for row in PATH_ROWS), *CONNECTION_NAMES)
+DATA = {"dulce": "dulce", "musique": "musique_train"}  # what must be fetched for a corpus
 
 
 def reproduce_paths(rows=None, encoder="minilm"):
@@ -63,32 +66,31 @@ def reproduce_paths(rows=None, encoder="minilm"):
     tokens: mean of a context. evidence %: phrases that stand in it word for word. evidence words %: content words of the phrases that stand in
     it anywhere, since an index describes in its own words what the text says in others. saved %: tokens less than LightRAG hybrid's.
     paths, pairs connected, starts pruned, those of them without a way out: means of a question, where the method has them.
-    "connections" holds `connection_table` for each corpus, when all rows are run.
 
     Source: PathRAG, tokens a question (tokens)
     """
     measured, notes = [], []
-    for name in CORPORA:
-        wanted = [row for row in PATH_ROWS if not rows or f"{name} {row.name}" in rows]
-        if wanted and name == "dulce" and not available("dulce"):
-            notes.append("dulce: not here; `minirag fetch dulce` gets it. Its rows were left out.")
-        elif wanted:
-            measured += measure(name, wanted, encoder)
+    for name in CONNECTED:
+        settings = [row for row in PATH_ROWS if name in CORPORA and (not rows or f"{name} {row.name}" in rows)]
+        connecting = [row for row in CONNECTION_NAMES if row.startswith(f"{name} ") and (not rows or row in rows)]
+        if (settings or connecting) and name in DATA and not available(DATA[name]):
+            notes.append(f"{name}: not here; `minirag fetch {DATA[name]}` gets it. Its rows were left out.")
+            continue
+        measured += measure(name, settings, encoder) if settings else []
+        measured += connected(name, connecting, encoder) if connecting else []
     if not measured:
-        raise MiniragError("None of these rows can run here: the Dulce index is not there. Get it with `minirag fetch dulce`.")
+        raise MiniragError("None of these rows can run here: their data is not there. " + " ".join(notes))
     expected = load_expected("paths")
     done = {row["method"] for row in measured}
     expected = {**expected, "rows": {name: stored for name, stored in expected["rows"].items() if name in done or not rows and name.startswith("paper")}}
-    result = {"target": "paths", "rows": measured, "notes": notes + verdicts(measured), "comparison": compare(measured, expected)}
-    return result if rows else {**result, "connections": [row for name in CORPORA if any(m.startswith(name) for m in done) for row in connected(name, encoder)]}
+    return {"target": "paths", "rows": measured, "notes": notes + verdicts(measured), "comparison": compare(measured, expected)}
 
 
-def connected(name, encoder="minilm"):
-    """The rows of `connection_table` for one corpus."""
+def connected(name, wanted, encoder="minilm"):
+    """The rows `wanted` of `connection_rows` for one corpus."""
     corpus, questions = open_corpus(name)
     [row] = [row for row in PATH_ROWS if row.name == "pathrag"]
-    table = connection_table(open_row(row, name, corpus, encoder, {}), [question for question, _ in questions])
-    return [{"corpus": name, **row} for row in table]
+    return connection_rows(name, open_row(row, name, corpus, encoder, {}), [question for question, _ in questions], wanted)
 
 
 def measure(name, wanted, encoder):
@@ -105,13 +107,16 @@ def measure(name, wanted, encoder):
 
 
 def open_corpus(name):
-    """`(graph or corpus, [(question, evidence)])`. The evidence is for counting only; no method sees it.
+    """`(graph or corpus, [(question, evidence)])`. The evidence is for counting only; no method sees it. MuSiQue has none.
 
     Raises `MiniragError` where a question has no evidence.
     """
     if name == "dulce":
         rows = read_jsonl(shipped("questions_dulce.jsonl"))
         return load_dulce().graph, [(row["question"], tuple(row["evidence"])) for row in rows]
+    if name == "musique":
+        corpus = load_dataset(DATA[name])
+        return corpus.without_gold(), [(question.text, ()) for question in corpus.questions]
     corpus = load_corpus(name)
     evidence = {row["id"]: tuple(row["evidence"]) for row in read_jsonl(shipped("corpora") / name / "evidence.jsonl")}
     if missing := [question.id for question in corpus.questions if not evidence.get(question.id)]:
@@ -126,7 +131,7 @@ def open_row(row, name, corpus, encoder, built):
         if name == "dulce":
             built[key] = method.from_graph(corpus, llm, encoder, follow=row.follow)
         else:
-            built[key] = method.build(corpus, llm, encoder, extraction="annotations", follow=row.follow)
+            built[key] = method.build(corpus, llm, encoder, extraction=next(iter(corpus.extractions)), follow=row.follow)
     return built[key].with_options(**row.choices)
 
 
@@ -166,7 +171,7 @@ def word_coverage(text, evidence):
 
 def verdicts(measured):
     """Sentences on the paper's direction: does PathRAG cost fewer tokens than LightRAG, and its light version fewer still?"""
-    tokens = {row["method"]: row["tokens"] for row in measured}
+    tokens = {row["method"]: row["tokens"] for row in measured if "tokens" in row}
     said = []
     for name in CORPORA:
         for kind, (full, light) in {"paper's setting": ("pathrag", "pathrag-lt"), "code's setting": ("pathrag-code", "pathrag-lt-code")}.items():
@@ -176,24 +181,3 @@ def verdicts(measured):
                 numbers = f"PathRAG-lt {order[0]:,.0f}, PathRAG {order[1]:,.0f}, LightRAG hybrid {order[2]:,.0f} tokens a question"
                 said.append(f"{name}, {kind}: {numbers}; the paper's order (8,869 < 13,318 < 15,837) {holds}.")
     return said
-
-
-def connection_table(method, questions, thresholds=(0.3, 0.1, 0.05, 0.02, 0.01, 0.005), directed=(True, False)):
-    """Against theta, each way or both: ordered pairs connected and starts pruned in percent, and nodes visited; means of a question.
-
-    method: a `PathRAG`. A start is pruned at once for one of two reasons, in columns of their own: it has no way out at all, whatever theta is,
-    or more than 1 / theta of them, which at .05 is more than 20.
-
-    Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
-    """
-    names = [[name for name, _, _ in trace[1].data["nodes"]] for trace in method.with_options(global_edges=0, top_k=1, max_paths=1).score_many(list(questions))]
-    rows = []
-    for both_ways in directed:
-        ways, _ = method.with_options(directed=both_ways).ways
-        for threshold in thresholds:
-            seen = [connections(ways, some, method.chosen.alpha, threshold) for some in names]
-            mean = lambda key, of: round(100 * sum(one[key] for one in seen) / max(sum(of(some) for some in names), 1), 1)
-            row = {"directed": both_ways, "threshold": threshold, "pairs connected %": mean("pairs", lambda some: len(some) * (len(some) - 1))}
-            row |= {"without a way out %": mean("sinks", len), "too many ways out %": round(mean("pruned", len) - mean("sinks", len), 1)}
-            rows.append({**row, "visited": round(sum(one["visited"] for one in seen) / len(seen), 1)})
-    return rows
