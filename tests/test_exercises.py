@@ -18,7 +18,7 @@ FOLDER = ROOT / "exercises"
 BLANK = (FOLDER / "src" / "blank.txt").read_text(encoding="utf-8")
 SOURCES = {path.stem: exercises_build.read_source(path) for path in sorted((FOLDER / "src").glob("*.py"))}
 POINTS = {"01_chunking_and_bm25": 8, "02_maxsim": 7, "03_personalised_pagerank": 9, "04_node_specificity": 9, "05_graph_from_triples": 9}
-POINTS |= {"06_reports_and_packing": 9, "07_flow_and_paths": 9}
+POINTS |= {"06_reports_and_packing": 9, "07_flow_and_paths": 9, "08_descriptions_and_pruning": 10}
 WRONG = [(name, answer) for name, source in SOURCES.items() for answer in source.wrong_answers]
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # wrong answers divide by zero
