@@ -20,18 +20,13 @@
 import numpy as np
 
 nodes = ["lighthouse", "harbour board", "keeper", "toll", "lamp", "gulls"]
-edges = [
-    (0, "is run by", 1),
-    (0, "is home to", 2),
-    (1, "collects", 3),
-    (2, "lights", 4),
-    (2, "counts", 5),
-    (1, "pays", 2),
-    (3, "pays for", 4),
-    (2, "sleeps in", 0),
-]
+edges = [(0, "is run by", 1), (0, "is home to", 2), (1, "collects", 3), (2, "lights", 4)]
+edges += [(2, "counts", 5), (1, "pays", 2), (3, "pays for", 4), (2, "sleeps in", 0)]
 
+# %% [markdown]
+# You will often need the edges of one node. `leaving` is given:
 
+# %%
 def leaving(edges, node):
     """The positions in `edges` of those that leave a node, in their order."""
     return [number for number, (head, _, _) in enumerate(edges) if head == node]
@@ -89,6 +84,9 @@ assert twice != {1}, "of two edges to the same node yours takes the later one: l
 assert twice == {0}, f"of two edges to the same node the first belongs to the tree; yours: {sorted(twice)}"
 assert set(tree_edges([(0, "r1", 1), (1, "r2", 0)], 0)) == {0}, "an edge that leads back to the root has got into the tree: the root is reached from the start"
 
+# %% [markdown]
+# The lighthouse's tree, and what is left over:
+
 # %%
 tree = tree_edges(edges, 0)
 print("tree:     ", ", ".join(edges[number][1] for number in sorted(tree)))
@@ -113,7 +111,7 @@ print("left over:", ", ".join(edge[1] for number, edge in enumerate(edges) if nu
 
 # %% nbgrader={"grade": false, "grade_id": "describe", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def describe(nodes, edges, node, tree):
-    """Returns the list of lines for everything that hangs from a node; for the root, the description."""
+    """Returns a list of lines for all that hangs from a node: for the root, the description."""
     ### BEGIN SOLUTION
     lines = []
     for number in leaving(edges, node):
@@ -148,6 +146,9 @@ deeper = [*small, (3, "r6", 4)]
 found = describe(letters, deeper, 0, {0, 1, 2, 3})
 assert found.count("D is connected to E via r6") != 2, "D's edge is told twice, because two edges lead to D: only a tree edge is followed"
 assert found[2] == "D is connected to E via r6" and len(found) == 6, f"D's edge follows the line that leads to D in the tree; yours: {found}"
+
+# %% [markdown]
+# The lighthouse again, as a language model reads it. All eight edges are there:
 
 # %%
 print("\n".join(describe(nodes, edges, 0, tree_edges(edges, 0))))
@@ -213,17 +214,23 @@ assert ways[0] != ["mill", "quay via carts"], "you cut at the last ' via ', and 
 assert ways == (["mill", "quay"], [(0, "carts via the bridge", 1)]), f"the relation is 'carts via the bridge'; yours: {ways}"
 
 # %% [markdown]
-# Nothing is lost: the same edges between the same names. But two nodes that share a name become one, and a name with *via* in it is cut. The package numbers
-# the first and quotes the second, and leaves ordinary names alone.
+# Is anything lost? The same edges between the same names come back:
 
 # %%
-from minirag.algorithms import descriptions as package
+rebuilt, again = parse(describe(nodes, edges, 0, tree_edges(edges, 0)))
+named = lambda names, some: sorted((names[head], text, names[tail]) for head, text, tail in some)
+print(named(rebuilt, again) == named(nodes, edges))
+
+# %% [markdown]
+# But two nodes that share a name would become one, and a name with *via* in it would be cut. The package numbers the first and quotes the second, and leaves
+# ordinary names alone, so that any graph survives:
+
+# %%
+from minirag.algorithms.descriptions import describe as package_describe
 from minirag.algorithms.textual import TextualGraph
 
-rebuilt, again = parse(describe(nodes, edges, 0, tree_edges(edges, 0)))
-told = lambda names, some: sorted((names[head], relation, names[tail]) for head, relation, tail in some)
-print(told(rebuilt, again) == told(nodes, edges))
-print(package.describe(TextualGraph(("Newport", "Newport", "Dover via Calais"), ((0, "is not", 1), (1, "trades with", 2)))))
+names = "Newport", "Newport", "Dover via Calais"
+print(package_describe(TextualGraph(names, ((0, "is not", 1), (1, "trades with", 2)))))
 
 # %% [markdown]
 # ## 4. How far from the question
@@ -333,17 +340,17 @@ assert near(found, sigmoid(logits)), f"the factors are {np.round(sigmoid(logits)
 # and a node hears itself, too: α · h, without an edge. Its new vector is the **mean of all it hears**. (A plain mean; GRAG takes graph attention, which weighs the messages. And the
 # package sends messages both ways along an edge, here they go from head to tail.)
 #
-# **Predict first.** A node into which two edges lead: by how much is divided? And what does a factor of 0 for a node do to the node's own number in this count?
+# **Predict first.** A node into which two edges lead: by how much is divided? And if one of the two senders and its edge have the factor 0?
 #
 # <details><summary>Answer</summary>
 #
-# By 3. A factor of 0 changes nothing in the count: the message is a vector of zeros, but it is heard. Soft pruning does not cut anything.
+# By 3, both times. That message is a vector of zeros, but it is heard: soft pruning turns down, it does not cut.
 #
 # </details>
 
 # %% nbgrader={"grade": false, "grade_id": "aggregate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def aggregate(h, e, edges, alpha_n, alpha_e):
-    """h: (n, d), e: (m, d), factors alpha_n: (n,), alpha_e: (m,). Returns the new vectors, (n, d)."""
+    """h: (n, d), e: (m, d), alpha_n: (n,), alpha_e: (m,). Returns the new vectors, (n, d)."""
     ### BEGIN SOLUTION
     heard, count = alpha_n[:, None] * h, np.ones(len(h))
     for number, (head, _, tail) in enumerate(edges):
@@ -378,22 +385,25 @@ assert not near(found[2], [0.5, 1]), "the edges say nothing in your version, as 
 assert near(found, [[0.5, 0], [0, 2], [2.6 / 3, 3.1 / 3]]), f"node 2 hears (1, 1), (0.6, 0.1) and (1, 2); yours: {found[2]}"
 
 # %% [markdown]
-# Put together, for *Who pays for the light?* The weights were not learnt, and the vectors not read off the names by a model; but you see what soft pruning does with them. The
-# graph's vector is the mean over its nodes, and the cosine says how near it is to the question.
+# Put together, for *Who pays for the light?* No weight was learnt, and no model read the names; but you see what soft pruning does with them.
 
 # %%
 unit = lambda rows: rows / np.linalg.norm(rows, axis=-1, keepdims=True)
-node_vectors = unit(np.array([[1, 6, 1], [5, 1, 0], [1, 3, 2], [6, 1, 0], [0, 6, 0], [0, 0, 5]], dtype=float))
-edge_vectors = unit(np.array([[2, 1, 1], [0, 1, 3], [5, 0, 0], [0, 5, 0], [0, 0, 4], [5, 1, 0], [5, 3, 0], [0, 1, 4]], dtype=float))
-question = unit(np.array([4.0, 4.0, 0.0]))
+of_nodes = unit(np.array([[1, 6, 1], [5, 1, 0], [1, 3, 2], [6, 1, 0], [0, 6, 0], [0, 0, 5.0]]))
+of_edges = [[2, 1, 1], [0, 1, 3], [5, 0, 0], [0, 5, 0], [0, 0, 4], [5, 1, 0], [5, 3, 0], [0, 1, 4]]
+of_edges, question = unit(np.array(of_edges, dtype=float)), unit(np.array([4.0, 4.0, 0.0]))
+seen = [distance(some, question, 0.8, 0.3) for some in (of_nodes, of_edges)]
+alphas = [factors(x, w1, b1, w2, b2) for x in seen]
+for names, alpha in ((nodes, alphas[0]), ([edge[1] for edge in edges], alphas[1])):
+    print(", ".join(f"{name} {number:.2f}" for name, number in zip(names, alpha)))
 
-seen = [distance(some, question, 0.8, 0.3) for some in (node_vectors, edge_vectors)]
-alpha_nodes, alpha_edges = (factors(x, w1, b1, w2, b2) for x in seen)
-for names, alphas in ((nodes, alpha_nodes), ([edge[1] for edge in edges], alpha_edges)):
-    print(", ".join(f"{name} {alpha:.2f}" for name, alpha in zip(names, alphas)))
-for said, of_nodes, of_edges in (("pruned", alpha_nodes, alpha_edges), ("as it is", np.ones(6), np.ones(8))):
-    token = aggregate(node_vectors, edge_vectors, edges, of_nodes, of_edges).mean(axis=0)
-    print(f"{said}: cosine with the question {unit(token) @ question:.2f}")
+# %% [markdown]
+# The graph's vector is the mean over its nodes after the layer, and the cosine says how near it is to the question, with all factors at 1 and with those above:
+
+# %%
+pooled = lambda *pair: aggregate(of_nodes, of_edges, edges, *pair).mean(axis=0)
+print(f"as it is: {unit(pooled(np.ones(6), np.ones(8))) @ question:.2f}")
+print(f"pruned:   {unit(pooled(*alphas)) @ question:.2f}")
 
 # %% [markdown]
 # ## 7. Compare with the package
