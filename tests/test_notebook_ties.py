@@ -1,9 +1,12 @@
-"""No recall in 03_hipporag hangs on the last digits of a score: around every cut two scores are either the same or clearly apart."""
+"""No recall in 03_hipporag and nothing printed in 07_paths_instead_of_piles hangs on the last digits of a score: around every cut two scores are the same or apart."""
 
 import numpy as np
 import pytest
 
 import minirag as mr
+from minirag.index.vectors import VectorIndex
+from minirag.methods import METHODS
+from minirag.methods.pathrag_paths import connections
 
 CUTS = (2, 5)  # recall is measured there
 SAME, APART = 1e-12, 5e-6
@@ -32,3 +35,66 @@ def test_no_cut_is_doubtful(method, choice):
 def test_a_doubtful_cut_is_found():
     assert doubtful(np.array([0.3, 0.2, 0.2 - 1e-7, 0.1, 0.1, 0.1])) == [2]
     assert doubtful(np.array([0.3, 0.2, 0.2 - 1e-15, 0.1, 0.1, 0.05])) == []
+
+
+QUESTION = "q08"  # followed through all of 07_paths_instead_of_piles
+PRINTED, AVERAGED = 5e-4, 1e-5  # how much a cosine is shaken: gaps of 1e-3 where ranks are printed, and far more than machines differ where means are
+
+
+def shake(monkeypatch, seed, most):
+    """Let every search see cosines that are off by at most `most`, the same for the same text and index."""
+
+    def search(self, texts, k=1, kind="query"):
+        places, cosines = [], []
+        for text, row in zip(texts, self.similarities(texts, kind)):
+            shaken = row + np.random.default_rng([seed, len(row), *text.encode()]).uniform(-most, most, len(row))
+            places.append(np.argsort(-shaken, kind="stable")[:k])
+            cosines.append(shaken[places[-1]])
+        return np.array(places), np.array(cosines)
+
+    monkeypatch.setattr(VectorIndex, "search", search)
+
+
+@pytest.fixture(scope="module")
+def textbook():
+    corpus = mr.load_corpus("textbook")
+    names = ("pathrag", "lightrag-hybrid", "lightrag-global", "lightrag-local")
+    return corpus, {name: METHODS[name].build(corpus, llm="offline", encoder="minilm", extraction="annotations") for name in names}
+
+
+def printed(corpus, methods):
+    """What 07 prints of its one question that comes from a search: nodes in their order, relations, paths."""
+    asked = corpus.question(QUESTION).text
+    sixteen, forty = (methods["pathrag"].with_options(nodes=count).retrieve(asked).trace for count in (16, 40))
+    names = lambda trace: [name for name, _, _ in trace[1].data["nodes"]]
+    paths = [[path for path, _ in trace[4].data["paths"]] for trace in (sixteen, forty)]
+    ways = methods["pathrag"].ways[0]
+    counts = [connections(ways, names(forty)[:36]), connections(ways.to_undirected(), names(forty)[:36]), sixteen[3].data]
+    searched = [step for name in list(methods)[1:] for step in methods[name].retrieve(asked).trace if "relations" in step.data]
+    return names(sixteen), names(forty)[:20], *paths, counts, [[i for i, _ in step.data["relations"]] for step in searched]
+
+
+def test_no_rank_that_is_printed_of_the_question_on_paths_is_doubtful(textbook, monkeypatch):
+    before = printed(*textbook)
+    for seed in range(5):
+        shake(monkeypatch, seed, PRINTED)
+        assert printed(*textbook) == before
+
+
+def mean_tokens(method, texts):
+    return sum(method.context(retrieval)[1].data["tokens"] for retrieval in method.retrieve_many(texts)) / len(texts)
+
+
+@pytest.mark.parametrize("name, choices", [("pathrag", {}), ("pathrag", {"nodes": 20, "top_k": 5}), ("lightrag-hybrid", {})], ids=str)
+def test_no_mean_that_is_printed_of_the_paths_is_doubtful(textbook, monkeypatch, name, choices):
+    corpus, methods = textbook
+    method, texts = methods[name].with_options(**choices), [question.text for question in corpus.questions]
+    before = round(mean_tokens(method, texts), -2)
+    shake(monkeypatch, 1, AVERAGED)
+    assert round(mean_tokens(method, texts), -2) == before
+
+
+def test_shaking_does_change_what_is_doubtful(textbook, monkeypatch):
+    before = printed(*textbook)
+    shake(monkeypatch, 0, 0.05)
+    assert printed(*textbook) != before
