@@ -41,11 +41,13 @@ def graph_scene(
     score_max=None,
     font=None,
     label_scores=None,
+    node_opacity=None,
+    edge_opacity=None,
 ):
     """The shapes of one graph, without title and legend.
 
     `ranked`: the nodes to label, best first. `points`: their final places if known. `label_scores`: keep labels clear of nodes of
-    these scores, so that labels stay put over several panels.
+    these scores, so that labels stay put over several panels. `node_opacity` (node -> 0 to 1), `edge_opacity` (node pair -> 0 to 1): the share of ink.
     """
     scores, roles, groups = scores or {}, roles or {}, groups or {}
     height, font = height or canvas_height(len(view.nodes)), font or font_size(len(view.nodes))
@@ -53,12 +55,12 @@ def graph_scene(
     points = points or node_points(view, positions, lines, font, width, height, roles, paths)
     radii = _radii(view, scores, score_max, width, height)
     scene = Scene(width, height)
-    _draw_ties(scene, view, points, radii, paths)
-    _draw_nodes(scene, view, points, radii, scores, score_max, roles, groups)
+    _draw_ties(scene, view, points, radii, paths, edge_opacity)
+    _draw_nodes(scene, view, points, radii, scores, score_max, roles, groups, node_opacity)
     clear = _radii(view, label_scores, score_max, width, height) if label_scores else radii
     taken = _draw_labels(scene, view, points, clear, lines, roles, font)
     if edge_labels:
-        _draw_tie_names(scene, view, points, radii, edge_labels, font - 2, taken)
+        _draw_tie_names(scene, view, points, radii, edge_labels, font - 2, taken, edge_opacity)
     return scene
 
 
@@ -99,14 +101,22 @@ def _radii(view, scores, score_max, width, height):
     return {n: max(small, round(large * min(1.0, max(0.0, scores.get(n, 0.0)) / top) ** 0.5)) for n in view.nodes}
 
 
-def _draw_ties(scene, view, points, radii, paths):
+def faded(colour, opacity):
+    """The colour as it looks on white with this much ink, in twentieths; mixed rather than transparent, so that SVG and PNG agree."""
+    return mix(WHITE, colour, round(20 * opacity) / 20)
+
+
+def _draw_ties(scene, view, points, radii, paths, opacity=None):
     bold = {frozenset(pair) for path in paths for pair in zip(path, list(path)[1:])}
-    ordered = sorted(view.ties, key=lambda tie: frozenset((tie.source, tie.target)) in bold)
+    ordered = sorted(view.ties, key=lambda tie: (frozenset((tie.source, tie.target)) in bold, opacity[tie.source, tie.target] if opacity else 0))
     for tie in ordered:
         start, end = points[tie.source], points[tie.target]
         chosen = frozenset((tie.source, tie.target)) in bold
         colour, width = (VERMILLION, 3) if chosen else (EDGE if len(view.nodes) <= 100 else FAINT, 1)
         title = f"{view.labels[tie.source]} – {', '.join(tie.names) or tie.kind} – {view.labels[tie.target]}"
+        if opacity:
+            share = opacity[tie.source, tie.target]
+            colour, width, title = faded(colour if chosen else OUTLINE, 0.1 + 0.9 * share), max(width, 1 + round(2 * share)), f"{title}: {share:.2f}"
         if tie.source == tie.target:
             scene.add(Circle(start[0] + radii[tie.source], start[1] - radii[tie.source], 7, stroke=colour, width=width, title=title))
         elif view.directed:
@@ -123,7 +133,7 @@ def _rim(start, end, radius):
     return round(start[0] + dx * share), round(start[1] + dy * share)
 
 
-def _draw_nodes(scene, view, points, radii, scores, score_max, roles, groups):
+def _draw_nodes(scene, view, points, radii, scores, score_max, roles, groups, opacity=None):
     top = score_max or max((scores.get(n, 0.0) for n in view.nodes), default=0.0) or 1.0
     role_colour = dict(zip(dict.fromkeys(roles.values()), ROLES * 3))
     group_colour = group_colours(groups)
@@ -132,7 +142,9 @@ def _draw_nodes(scene, view, points, radii, scores, score_max, roles, groups):
         if scores:
             fill, title = ramp(min(1.0, scores.get(node, 0.0) / top) ** 0.5), f"{title}: {scores.get(node, 0.0):.4f}"
         else:
-            fill = group_colour.get(groups.get(node), mix(SKY, WHITE, 0.45))
+            fill = group_colour.get(groups.get(node), BLUE if opacity else mix(SKY, WHITE, 0.45))
+        if opacity:
+            fill, title = faded(fill, opacity[node]), f"{title}: {opacity[node]:.2f}"
         if node in roles:
             scene.add(Circle(x, y, radius + 4, fill=WHITE, stroke=role_colour[roles[node]], width=3, title=title))
         scene.add(Circle(x, y, radius, fill=fill, stroke=OUTLINE, title=title))
@@ -153,7 +165,7 @@ def _draw_labels(scene, view, points, radii, lines, roles, font):
     return [box for _, box in spots]
 
 
-def _draw_tie_names(scene, view, points, radii, edge_labels, size, taken):
+def _draw_tie_names(scene, view, points, radii, edge_labels, size, taken, opacity=None):
     """Write each relation on its edge, at the point of the edge where it covers least."""
     taken = taken + [(x - radii[n], y - radii[n], x + radii[n], y + radii[n]) for n, (x, y) in points.items()]
     for tie in view.ties:
@@ -172,4 +184,5 @@ def _draw_tie_names(scene, view, points, radii, edge_labels, size, taken):
             spots.append((round(float(shared_areas(np.array(box), np.array(taken)).sum()), 3), turn, x, y, box))
         _, _, x, y, box = min(spots)
         taken.append(box)
-        scene.add(Text(x, y, row, size, "middle", colour=MUTED, italic=True, halo=True, title=given))
+        colour = faded(MUTED, 0.5 + 0.5 * opacity[tie.source, tie.target]) if opacity else MUTED
+        scene.add(Text(x, y, row, size, "middle", colour=colour, italic=True, halo=True, title=given))

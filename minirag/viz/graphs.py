@@ -1,38 +1,41 @@
 """Node-link figures: a graph, and probability mass walking over it."""
 
 from .figure import MARGIN, Figure
-from .graph_scene import ROLES, canvas_height, font_size, graph_scene, group_colours, label_lines, node_points
-from .model import as_roles, as_scores, drawable
+from .graph_scene import ROLES, canvas_height, faded, font_size, graph_scene, group_colours, label_lines, node_points
+from .model import as_opacity, as_roles, as_scores, drawable
 from .palette import BLUE, EDGE, INK, OUTLINE, VERMILLION, WHITE, ramp
 from .scene import Circle, Line, Scene, Text, clean, shorten, text_width, wrap
 
 
 def draw_graph(
     graph, positions=None, node_scores=None, highlight=None, node_labels=None, edge_labels=False, node_groups=None, paths=(), title="", caption="",
-    max_nodes=300, width=760, height=None, score_name="score", decimals=3, score_max=None, path_name="path",
+    max_nodes=300, width=760, height=None, score_name="score", decimals=3, score_max=None, path_name="path", node_opacity=None, edge_opacity=None,
+    opacity_name="factor",
 ):  # fmt: skip
     """Draw a `minirag.graph.Graph`, a `TextualGraph` (nodes are positions, labelled by their texts) or a networkx graph as a `Figure`.
 
     `node_scores` (mapping or array in node order) sets area and colour of the nodes, `score_max` the score of the largest node (to
     compare figures). `highlight` rings nodes: a list, or a mapping from a role such as "query" to nodes. `node_groups` (node -> group)
     colours by kind. `paths` (lists of nodes) are drawn bold, and named `path_name`. `edge_labels` is True for the relations' names, or a mapping from node pairs
-    to text. Synonymy edges are dashed. `positions` (node -> x, y, any scale) replaces the layout. Beyond `max_nodes` the nodes with
+    to text. `node_opacity` (mapping or array) and `edge_opacity` (mapping from node pairs; absent pairs keep 1), from 0 to 1, say how much ink nodes and edges
+    get, and are told in the text; `opacity_name` is what they are called. Synonymy edges are dashed. `positions` (node -> x, y, any scale) replaces the layout. Beyond `max_nodes` the nodes with
     a role, then those of the highest score, then of the highest degree stay, and the caption says how many were left out.
     """
     view = drawable(graph, node_labels)
     scores, roles = as_scores(view, node_scores), as_roles(highlight)
+    ink = as_opacity(view, node_opacity, edge_opacity)
     ranked = _by_relevance(view, scores, roles, paths)
     shown = view.keep(ranked[:max_nodes])
     left_out = len(view.nodes) - len(shown.nodes)
     if left_out:
         note = f"Shown: the {len(shown.nodes)} most relevant of {len(view.nodes)} nodes, and {len(shown.ties)} of {len(view.ties)} edges."
         caption = f"{caption} {note}".strip()
-    text = _summary(view, scores, roles, ranked, decimals)
+    text = _summary(view, scores, roles, ranked, decimals, ink)
     scene = graph_scene(
         shown, positions=positions, scores=scores, roles=roles, groups=node_groups or {}, paths=paths, edge_labels=edge_labels,
-        ranked=ranked[:max_nodes], width=width, height=height, score_max=score_max,
+        ranked=ranked[:max_nodes], width=width, height=height, score_max=score_max, node_opacity=ink[0], edge_opacity=ink[1],
     )  # fmt: skip
-    _legend(scene, shown, score_name if scores else "", roles, node_groups or {}, path_name if paths else "")
+    _legend(scene, shown, score_name if scores else "", roles, node_groups or {}, path_name if paths else "", opacity_name if any(ink) else "")
     return Figure(scene, text, title, caption)
 
 
@@ -92,9 +95,10 @@ def _by_relevance(view, scores, roles, paths):
     return sorted(view.nodes, key=lambda n: (n not in roles, n not in on_path, -round(scores.get(n, 0.0), 9), -degree[n], order[n]))
 
 
-def _legend(scene, view, score_name, roles, groups, path_name):
+def _legend(scene, view, score_name, roles, groups, path_name, opacity_name=""):
     """One row under the drawing that explains every mark used in it."""
     entries = [("score", score_name, BLUE)] if score_name else []
+    entries += [("ink", f"{opacity_name}: 0 to 1", BLUE)] if opacity_name else []
     entries += [("ring", role, colour) for role, colour in zip(dict.fromkeys(role for node, role in roles.items() if node in view.labels), ROLES * 3)]
     entries += [("dot", group, colour) for group, colour in group_colours({n: g for n, g in groups.items()}).items()]
     if any(tie.kind == "synonymy" for tie in view.ties):
@@ -103,7 +107,7 @@ def _legend(scene, view, score_name, roles, groups, path_name):
     x, y = MARGIN, scene.height + 14
     for mark, name, colour in entries:
         name = shorten(name, 300, 12)
-        wide = (62 if mark == "score" else 34) + round(text_width(name, 12)) + 16
+        wide = (62 if mark in ("score", "ink") else 34) + round(text_width(name, 12)) + 16
         if x + wide > scene.width and x > MARGIN:
             x, y = MARGIN, y + 22
         _legend_mark(scene, mark, x, y, colour)
@@ -117,6 +121,9 @@ def _legend_mark(scene, mark, x, y, colour):
     if mark == "score":
         for share, radius, shift in ((0.1, 4, 6), (0.5, 6, 22), (1.0, 9, 43)):
             scene.add(Circle(x + shift, y, radius, fill=ramp(share), stroke=OUTLINE))
+    elif mark == "ink":
+        for share, shift in ((0.0, 6), (0.5, 24), (1.0, 42)):
+            scene.add(Circle(x + shift, y, 7, fill=faded(colour, share), stroke=OUTLINE))
     elif mark == "ring":
         scene.add(Circle(x + 14, y, 8, fill=WHITE, stroke=colour, width=3))
     elif mark == "dot":
@@ -130,7 +137,7 @@ def _top(view, scores, count):
     return ", ".join(f"{view.labels[n]} {scores[n]:.3f}" for n in best if scores[n] > 0) or "no mass"
 
 
-def _summary(view, scores, roles, ranked, decimals, limit=40):
+def _summary(view, scores, roles, ranked, decimals, ink, limit=40):
     """The figure in words: counts, then nodes by score and edges by name, at most `limit` of each."""
     synonyms = sum(tie.kind == "synonymy" for tie in view.ties)
     head = f"Graph with {len(view.nodes)} nodes and {len(view.ties)} edges" + (f", {synonyms} of them synonymy" if synonyms else "")
@@ -139,8 +146,9 @@ def _summary(view, scores, roles, ranked, decimals, limit=40):
     else:
         ordered = sorted(view.nodes, key=lambda n: view.labels[n]) if len(view.nodes) <= limit else ranked
     rows = [f"  {scores[n]:.{decimals}f}  " if scores else "  " for n in ordered[:limit]]
+    rows = [row + (f"{ink[0][n]:.2f}  " if ink[0] else "") for row, n in zip(rows, ordered)]
     rows = [row + view.labels[n] + (f" [{clean(roles[n])}]" if n in roles else "") for row, n in zip(rows, ordered)]
-    ties = sorted(_tie_text(view, tie) for tie in view.ties)
+    ties = sorted(_tie_text(view, tie) + (f"  {ink[1][tie.source, tie.target]:.2f}" if ink[1] else "") for tie in view.ties)
     return "\n".join([head, "nodes:"] + rows + _more(len(ordered), limit) + ["edges:"] + ties[:limit] + _more(len(ties), limit))
 
 

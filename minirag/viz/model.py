@@ -98,6 +98,16 @@ def as_scores(view, scores):
     return {node: float(value) for node, value in zip(view.nodes, values)}
 
 
+def as_opacity(view, nodes, edges):
+    """(node -> share, node pair -> share) of ink, from 0 to 1; None where nothing was given. Raises `MiniragError` for a share outside."""
+    pairs = {(tie.source, tie.target): float(edges.get((tie.source, tie.target), 1.0)) for tie in view.ties} if edges is not None else None
+    found = as_scores(view, nodes) or None, pairs
+    for share in (share for shares in found if shares for share in shares.values()):
+        if not 0 <= share <= 1:
+            raise MiniragError(f"An opacity of {share}: a number from 0 to 1 is expected.")
+    return found
+
+
 def as_roles(highlight):
     """Node -> role, in the order given: from a list of nodes (role "highlighted") or a mapping from role to nodes."""
     if not highlight:

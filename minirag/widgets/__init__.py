@@ -9,6 +9,7 @@ from .explorer import Choice, Explorer, Slider, Switch
 from .graphrag import HierarchyExplorer, PackingExplorer
 from .hippo import HippoExplorer
 from .paths import PathExplorer
+from .pruning import PruningExplorer
 from .stances import StanceExplorer
 from .text import BM25Explorer, ChunkExplorer
 from .walk import WalkExplorer
@@ -24,6 +25,7 @@ __all__ = [
     "PackingExplorer",
     "PassageGraphExplorer",
     "PathExplorer",
+    "PruningExplorer",
     "RetrievalBrowser",
     "Slider",
     "StanceExplorer",
