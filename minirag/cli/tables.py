@@ -22,7 +22,7 @@ def method_rows():
             continue
         operators = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in method.operators.items()) or "none"
         index, granularity = ", ".join(method.index_components) or "none", ", ".join(method.granularity)
-        needs = "needed" if method.needs_model else "optional"
+        needs = "needed" if method.needs_model else "its own, after training" if method.needs_training else "optional"
         rows.append([name, method.paper, method.graph_type, index, method.primitive, granularity, operators, needs])
     return rows
 

@@ -4,6 +4,8 @@ from .base import Method
 from .bm25 import BM25Retriever
 from .colbert import ColBERT
 from .dense import DenseRetriever
+from .g_retriever import GRetriever
+from .grag import GRAG
 from .graphrag_global import GraphRAGGlobal
 from .graphrag_local import GraphRAGLocal
 from .hipporag import HippoRAG
@@ -20,6 +22,7 @@ _BASELINES = (ZeroShot, ChainOfThought, SelfConsistency, VanillaRAG, BM25Retriev
 METHODS = {method.name: method for method in (*_BASELINES, HippoRAG, IRCoTHippoRAG)}
 METHODS |= {method.name: method for method in (GraphRAGLocal, GraphRAGGlobal, TextSummaries)}
 METHODS |= {method.name: method for method in (LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight)}
+METHODS |= {method.name: method for method in (GRAG, GRetriever)}
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = ["METHODS", "BM25Retriever", "DenseRetriever", "HippoRAG", "IRCoTHippoRAG", "Method"]

@@ -22,6 +22,7 @@ class Method:
     operators = {}
     ties = "ascending"
     needs_model = False
+    needs_training = False
 
     def __init__(self, chunks, llm):
         self.chunks = tuple(chunks)

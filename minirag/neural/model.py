@@ -64,7 +64,7 @@ class GraphPrompt(nn.Module):
 
     def __init__(self, language, dimensions, settings=Settings()):
         super().__init__()
-        self.language, self.settings = language, settings
+        self.language, self.settings, self.dimensions = language, settings, dimensions
         self.pruning = self.encoder = self.projector = self.constant = None
         if settings.graph_token == "constant":
             self.constant = nn.Parameter(torch.randn(language.dimensions))
@@ -79,6 +79,11 @@ class GraphPrompt(nn.Module):
     @property
     def device(self):
         return self.language.embeddings.weight.device
+
+    def own_state(self):
+        """Everything but the frozen language model, whose weights lie elsewhere and never change."""
+        changing = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
+        return {name: tensor.detach() for name, tensor in self.state_dict().items() if name in changing or not name.startswith("language.")}
 
     def factors(self, batch):
         """(alpha_n, alpha_e), or None without pruning."""

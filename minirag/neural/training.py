@@ -113,7 +113,7 @@ class Trainer:
             row["accuracy"] = accuracy(self.model, self.collate, validation[: plan.validation])
             if row["accuracy"] > self.report.best["accuracy"]:
                 self.report.best = {"epoch": epoch, "accuracy": row["accuracy"]}
-                self.best = {name: tensor.clone() for name, tensor in self._own_state().items()}
+                self.best = {name: tensor.clone() for name, tensor in self.model.own_state().items()}
         self.report.history.append(row)
         self.report.seconds += time.perf_counter() - started
 
@@ -154,11 +154,6 @@ class Trainer:
         measured = [row["accuracy"] for row in self.report.history if "accuracy" in row]
         return len(measured) > self.plan.patience and max(measured[-self.plan.patience :]) < max(measured)
 
-    def _own_state(self):
-        """Everything but the frozen language model, whose weights lie elsewhere and never change."""
-        changing = {name for name, parameter in self.model.named_parameters() if parameter.requires_grad}
-        return {name: tensor.detach() for name, tensor in self.model.state_dict().items() if name in changing or not name.startswith("language.")}
-
     def _fingerprint(self, train):
         """Of plan, settings and examples: a checkpoint of another run must not be taken for this one's."""
         told = [asdict(self.plan), asdict(self.model.settings), self.model.language.tuning, [(e.question, e.answer, e.text) for e in train]]
@@ -169,7 +164,7 @@ class Trainer:
             return
         from safetensors.torch import save
 
-        tensors = {f"model.{name}": tensor.cpu().clone() for name, tensor in self._own_state().items()}
+        tensors = {f"model.{name}": tensor.cpu().clone() for name, tensor in self.model.own_state().items()}
         tensors |= {f"best.{name}": tensor.cpu().clone() for name, tensor in (self.best or {}).items()}
         parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
         for number, parameter in enumerate(parameters):

@@ -1,0 +1,130 @@
+"""A trained model on disk: weights in safetensors, everything else as readable JSON, nothing that runs when it is opened.
+
+A bundle is a folder. `trained.json` says what was trained on what, by whom and how well; `weights.safetensors` holds what training changed; `language/` holds
+the tiny language model, unless a named one was used, whose name is all that is kept.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..utils import MiniragError, write_atomic
+
+TOLD, WEIGHTS, LANGUAGE = "trained.json", "weights.safetensors", "language"
+NEEDED = ("method", "trained_on", "encoder", "dimensions", "settings", "tuning", "language", "questions", "measured", "files")
+
+
+@dataclass
+class Trained:
+    """A model that writes, and `told`, what is known of its training: see `save`."""
+
+    model: Any = field(repr=False)
+    told: dict
+
+    @property
+    def name(self):
+        """Who writes, in words that nobody can take for a large language model's name."""
+        return describe(self.told)
+
+    def write(self, examples, encoder):
+        """The answers to `Example`s, one string each. encoder: the one that it was trained with."""
+        from .batches import Collator, TextTable
+        from .training import write_all
+
+        return write_all(self.model, Collator(TextTable.of(examples, encoder)), list(examples)) if examples else []
+
+
+def describe(told):
+    language, trained = told["language"], len(told["questions"]["train"])
+    kind = "tiny language model" if language["tiny"] else f"language model {language['name']}"
+    return f"{told['method']}, {kind} ({in_words(language['weights'])} weights, trained on {trained} questions of {told['trained_on']['name']})"
+
+
+def in_words(count):
+    return f"{count / 1e9:.1f} G" if count >= 5e8 else f"{count / 1e6:.1f} M"
+
+
+def save(folder, model, told, language=None):
+    """Write a bundle, `trained.json` last, so that a killed run leaves nothing that loads; returns all that it tells.
+
+    told: method, trained_on, encoder, questions, measured and what else should be known. language: the folder of a tiny language model, which is copied in.
+    """
+    from safetensors.torch import save as to_bytes
+
+    folder = Path(folder)
+    (folder / TOLD).unlink(missing_ok=True)
+    if language is not None:
+        shutil.rmtree(folder / LANGUAGE, ignore_errors=True)
+        shutil.copytree(language, folder / LANGUAGE)
+    tensors = {name: tensor.cpu().contiguous().clone() for name, tensor in model.own_state().items()}
+    write_atomic(folder / WEIGHTS, to_bytes(tensors))
+    names = [WEIGHTS] + [f"{LANGUAGE}/{path.name}" for path in sorted((folder / LANGUAGE).glob("*"))] * (language is not None)
+    count = sum(parameter.numel() for parameter in model.language.model.parameters())
+    told = {
+        **told, "settings": asdict(model.settings), "dimensions": model.dimensions, "tuning": model.language.tuning,
+        "language": {"tiny": language is not None, "name": told.get("language") or "", "weights": count, "writes": model.language.max_answer},
+        "files": {name: _digest(folder / name) for name in names},
+    }  # fmt: skip
+    write_atomic(folder / TOLD, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
+    return told
+
+
+def read(folder):
+    """What a bundle tells of itself. Its weights are not read, and torch is not needed. Raises MiniragError where there is none, or a broken one."""
+    path = Path(folder) / TOLD
+    if not path.is_file():
+        raise MiniragError(f"{folder} holds no trained model: {TOLD} is missing. `minirag train` writes one.")
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        missing = [name for name in NEEDED if name not in told]
+        describe(told)
+    except (ValueError, LookupError, TypeError) as error:
+        raise MiniragError(f"{path} cannot be read ({type(error).__name__}: {error}). Train again.") from error
+    if missing:
+        raise MiniragError(f"{path} does not say {', '.join(missing)}: it is no trained model of this kit, or an older one. Train again.")
+    return told
+
+
+def load(folder, device=None):
+    """The `Trained` model of a bundle, on a GPU if there is one, or on `device`.
+
+    Raises MiniragError for files that are missing or differ from what was saved.
+    """
+    folder, told = Path(folder), read(folder)
+    for name, digest in told["files"].items():
+        path = folder / name
+        if os.path.isabs(name) or ".." in Path(name).parts or not path.is_file() or _digest(path) != digest:
+            raise MiniragError(f"{folder} is damaged: {name} is missing or not the file that was saved. Train again.")
+    if WEIGHTS not in told["files"] or (told["language"]["tiny"] and f"{LANGUAGE}/model.safetensors" not in told["files"]):
+        raise MiniragError(f"{folder} holds no weights in safetensors, the only form that is read. Train again.")
+    import torch
+
+    return Trained(_model(folder, told).to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval(), told)
+
+
+def _model(folder, told):
+    import torch
+    from safetensors.torch import load_file
+
+    from .language_model import LanguageModel
+    from .model import GraphPrompt, Settings
+
+    said = told["language"]
+    language = LanguageModel.load(folder / LANGUAGE if said["tiny"] else said["name"], tuning=told["tuning"], max_answer=said["writes"])
+    with torch.random.fork_rng():  # building a model draws numbers; who loads one should not notice
+        model = GraphPrompt(language, told["dimensions"], Settings(**told["settings"]))
+    try:
+        missing, unknown = model.load_state_dict(load_file(str(folder / WEIGHTS)), strict=False)
+    except RuntimeError as error:
+        raise MiniragError(f"{folder}: the weights do not fit the settings ({str(error).splitlines()[-1].strip()}). Train again.") from error
+    if unknown or set(missing) & set(model.own_state()):
+        raise MiniragError(f"{folder}: the weights are those of other settings ({', '.join([*unknown, *missing][:3])}). Train again.")
+    return model
+
+
+def _digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
