@@ -114,14 +114,14 @@ def rank_ego_graphs(question_vectors, pooled, top):
 
 
 def touched(graph, edges, hops, direction="out"):
-    """The roots whose ego-graph may change when the edges at these positions of `graph` (already in it) are added; sorted. All others keep theirs.
+    """The roots whose ego-graphs hold one of the edges at these positions of `graph`, sorted: those that changed when the edges were added, and no others.
 
-    A new edge matters to a root only if the root reaches the end at which the edge begins: its head for "out", its tail for "in", either for "both".
+    A new edge cannot bring a node into an ego-graph without being in it itself, with both of its ends.
     """
     heads, tails = (ends[np.asarray(edges, dtype=np.int64)] for ends in _ends(graph))
-    begins = {"out": heads, "in": tails, "both": np.concatenate([heads, tails])}[direction]
-    reaching, _ = members(graph, hops, OTHER_WAY[direction], np.unique(begins))
-    return np.unique(reaching.indices)
+    ends, row = np.unique(np.concatenate([heads, tails]), return_inverse=True)
+    holding, _ = members(graph, hops, OTHER_WAY[direction], ends)
+    return np.unique(holding[row[: len(heads)]].multiply(holding[row[len(heads) :]]).tocsr().indices)
 
 
 def _ends(graph):
