@@ -95,9 +95,9 @@ print("left over:", ", ".join(edge[1] for number, edge in enumerate(edges) if nu
 # %% [markdown]
 # ## 2. The description
 #
-# Every edge becomes a line, *head is connected to tail via relation*. The lines come in **pre-order**: the edges of a node in their order, and after the line
-# of a *tree* edge everything that hangs from its tail, before the node's next edge. An edge that is left over is written too, among the edges of its head, but nothing
-# follows from it.
+# Every edge becomes a line, *head is connected to tail via relation*. The lines come in **pre-order**: the edges of a node in their order, and after
+# the line of a *tree* edge everything that hangs from its tail, before the node's next edge. An edge that is left over is written too, among the edges
+# of its head, but nothing follows from it.
 #
 # **Predict first.** Which line comes third?
 #
@@ -240,8 +240,9 @@ print(package_describe(TextualGraph(names, ((0, "is not", 1), (1, "trades with",
 #
 # $$z \ominus z_q = \sqrt{\sum_i (z[i] - z_q[i])^2}$$
 #
-# Distances of real encoders crowd together in a narrow band, and a small network that sees them raw hardly learns anything. So they are *standardised*: how many `spread`
-# does a distance lie above `center`? (The paper does not say so. The released code takes the differences themselves instead of their length, one for each dimension.)
+# Distances of real encoders crowd together in a narrow band, and a small network that sees them raw hardly learns anything. So they are *standardised*:
+# how many `spread` does a distance lie above `center`? (The paper does not say so. The released code takes the differences themselves instead of their
+# length, one for each dimension.)
 #
 # **Predict first.** The text (3, 4), the question (0, 0), center 2, spread 1.5. Which number comes out?
 #
@@ -288,7 +289,8 @@ assert near(found, [2, -4 / 3, 0]), f"with center 2 and spread 1.5 they become 2
 #
 # $$\alpha = \sigma\Big(\sum_j w_{2,j} \max(0,\; w_{1,j}\, x + b_{1,j}) + b_2\Big), \qquad \sigma(y) = \frac{1}{1 + e^{-y}}$$
 #
-# In GRAG the weights are learnt, by whether the language model's answer gets better. Here they are given. The paper names no last activation; the sigmoid is the released code's.
+# In GRAG the weights are learnt, by whether the language model's answer gets better. Here they are given. The paper names no last activation; the
+# sigmoid is the released code's.
 #
 # **Predict first.** The output weights below are all negative. What happens to α as the distance grows?
 #
@@ -337,8 +339,8 @@ assert near(found, sigmoid(logits)), f"the factors are {np.round(sigmoid(logits)
 #
 # $$\alpha_{\mathrm{head}} \cdot h_{\mathrm{head}} + \alpha_{\mathrm{edge}} \cdot e_{\mathrm{edge}}$$
 #
-# and a node hears itself, too: α · h, without an edge. Its new vector is the **mean of all it hears**. (A plain mean; GRAG takes graph attention, which weighs the messages. And the
-# package sends messages both ways along an edge, here they go from head to tail.)
+# and a node hears itself, too: α · h, without an edge. Its new vector is the **mean of all it hears**. (A plain mean; GRAG takes graph attention, which
+# weighs the messages. And the package sends messages both ways along an edge, here they go from head to tail.)
 #
 # **Predict first.** A node into which two edges lead: by how much is divided? And if one of the two senders and its edge have the factor 0?
 #
@@ -408,8 +410,8 @@ print(f"pruned:   {unit(pooled(*alphas)) @ question:.2f}")
 # %% [markdown]
 # ## 7. Compare with the package
 #
-# `minirag.algorithms.descriptions` has to agree with you on every graph with ordinary names. (The pruning layer of the package is `minirag.neural.pruning`, written in torch, because
-# there the weights are learnt.)
+# `minirag.algorithms.descriptions` has to agree with you on every graph with ordinary names. (The pruning layer of the package is
+# `minirag.neural.pruning`, written in torch, because there the weights are learnt.)
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from random import Random
@@ -431,8 +433,9 @@ for _ in range(60):
     assert (list(theirs.nodes), list(theirs.edges)) == parse(yours), f"from {yours} the package rebuilds another graph"
 
 # %% [markdown]
-# **To think about.** A factor is a number between 0 and 1 for *each* text, whatever stands around it. Draw a question for which a node is needed although its own text is far from the
-# question. What, in GRAG, could still carry it into the answer? And which of the two prompts, the text or the vector, is touched by soft pruning at all?
+# **To think about.** A factor is a number between 0 and 1 for *each* text, whatever stands around it. Draw a question for which a node is needed
+# although its own text is far from the question. What, in GRAG, could still carry it into the answer? And which of the two prompts, the text or the
+# vector, is touched by soft pruning at all?
 
 # %% [raw] tags=["wrong-answers"]
 # - item: tree-edges
