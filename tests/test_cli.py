@@ -61,7 +61,7 @@ def test_version_and_help():
     assert run("--version").stdout == f"minirag {__version__}\n"
     listed = run("--help").stdout
     everyone, maintainers = listed.split("For maintainers:\n")
-    for command in ("ask", "compare", "methods", "fetch", "reproduce", "record", "lab", "check", "map"):
+    for command in ("ask", "compare", "methods", "fetch", "reproduce", "record", "train", "lab", "check", "map"):
         assert f"\n  {command} " in everyone and f"  {command} " not in maintainers.replace("map --write", "")
     assert [line[:13].strip() for line in maintainers.splitlines() if line] == ["map --write", "handouts", "refresh"]
     described = (everyone + maintainers)[listed.index("Commands:") :].splitlines()

@@ -1,4 +1,7 @@
-"""No recall in 03_hipporag and nothing printed in 07_paths_instead_of_piles hangs on the last digits of a score: around every cut two scores are the same or apart."""
+"""No recall in 03_hipporag and nothing printed in 07_paths_instead_of_piles hangs on the last digits of a score.
+
+Around every cut two scores are the same, or apart.
+"""
 
 import numpy as np
 import pytest

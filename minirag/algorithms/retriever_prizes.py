@@ -13,7 +13,7 @@ FADE = 0.01  # a prize of a lower rank is at most (1 - FADE) times the one above
 def node_prizes(similarities, k=3):
     """(n,) prizes: k, k - 1, ..., 1 for the k most similar nodes, the lower position first where they tie; 0 for all others.
 
-    Source: GRAG, Sec. 5.1
+    Source: GRAG, Sec. 5.1 (tab-2)
     """
     similarities = _numbers(similarities, "node")
     prizes = np.zeros(len(similarities))
@@ -30,7 +30,7 @@ def edge_prizes(similarities, k_e=5):
     errors may part what is the same text. A value of zero or below gets its prize too when it ranks among the k_e. (The released code
     writes prizes over similarities while it compares: where zero ranks among the k_e, all lower values share its prize. Not rebuilt.)
 
-    Source: GRAG, Sec. 5.1
+    Source: GRAG, Sec. 5.1 (tab-2)
     """
     similarities = _numbers(similarities, "edge")
     values, place, ties = np.unique(similarities, return_inverse=True, return_counts=True)
@@ -52,7 +52,7 @@ def retrieve_subgraph(node_similarities, edge_similarities, edges, k=3, k_e=5, e
     in the middle of the edge, with two edges for nothing. Taking the virtual node means taking the edge, and with it both ends.
     A graph without edges is returned whole, as the released code does. Raises ValueError for shapes that do not fit and a negative price.
 
-    Source: GRAG, Sec. 5.1; Survey, Sec. 6.1 (op-subgraph)
+    Source: GRAG, Sec. 5.1 (tab-2); Survey, Sec. 6.1 (op-subgraph)
     """
     prizes, bonus = node_prizes(node_similarities, k), edge_prizes(edge_similarities, k_e)
     edges = [(int(head), int(tail)) for head, tail in edges]
@@ -78,7 +78,7 @@ def with_virtual_nodes(edges, prizes, bonus, edge_cost):
 
     plain: the original position of each of the first edges, which keep both their ends; virtual: that of each virtual node.
 
-    Source: GRAG, Sec. 5.1
+    Source: GRAG, Sec. 5.1 (tab-2)
     """
     price = min(edge_cost, bonus.max() * (1 - FADE / 2)) if bonus.any() else edge_cost
     plain = [edge for edge in range(len(edges)) if bonus[edge] <= price]

@@ -8,9 +8,7 @@ class TextualGraph:
     """A directed multigraph of texts, the papers' G(V, E, {T_n}, {T_e}).
 
     nodes: the text of each node; two nodes may share one. edges: `(head, text, tail)`, head and tail being positions in `nodes`.
-    Raises ValueError for an edge that leaves the graph.
-
-    Source: GRAG, Sec. 3 (textual graphs)
+    Raises ValueError for an edge that leaves the graph. GRAG defines it in its Sec. 3.
     """
 
     nodes: tuple[str, ...]

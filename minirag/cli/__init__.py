@@ -3,7 +3,7 @@
 import sys
 
 # isort: off
-from . import ask, compare, tables, papers, workshop, fetch, reproduce, record  # in the order in which --help lists them
+from . import ask, compare, tables, papers, workshop, fetch, reproduce, record, train  # in the order in which --help lists them
 
 # isort: on
 from .app import app

@@ -36,6 +36,7 @@ def ask(
     record: Optional[Path] = typer.Option(None, help="Keep every answer of the model in this file."),
     base_url: Optional[str] = typer.Option(None, help="The address of an OpenAI-compatible server."),
     extraction: Optional[str] = EXTRACTION,
+    trained: Optional[Path] = typer.Option(None, help="The folder of a model that `minirag train` wrote, if it is not where it is looked for."),
     figure: Optional[Path] = typer.Option(None, help="Also draw the walk over the graph, as .svg or .png."),
 ):
     """Ask a question; see the answer and what led to it.
@@ -50,16 +51,16 @@ def ask(
     if not dry_run:
         check_needs([method], llm)
     texts = open_corpus(corpus)
-    options = options_for(method, texts, extraction, llm)
+    options = options_for(method, texts, extraction, llm) | trained_option(method, trained)
     model = open_llm(llm, record=record, max_calls=max_calls, base_url=base_url, dry_run=dry_run)
     if dry_run:
         opened, state = plan_index(method, texts, llm, model, encoder, options, base_url=base_url)
-        opened.answer(question, k)
+        answer_of(opened, question, k)
         return show_plan(model.ledger, llm, f"Index: {state}.")
     opened, state = open_index(method, texts, model, encoder, options)
-    answer = opened.answer(question, k)
+    answer, untrained = answer_of(opened, question, k, corpus)
     say(repr(texts), f"Index: {state}.", *graph_line([method], texts, extraction, llm, model), "", f"Question: {question}")
-    show_answer(answer, model, opened)
+    say(untrained, "") if untrained else show_answer(answer, model, opened)
     show_passages(opened, answer.retrieval, gold_of(texts, question))
     if trace:
         say("", "Trace:", answer.retrieval.explain())
@@ -67,6 +68,29 @@ def ask(
     if figure:
         draw(opened, answer.retrieval).save(figure)
         say(f"Figure: {figure}")
+
+
+def trained_option(method, folder):
+    """`{"trained": folder}` for a method that answers from a trained model; empty without a folder."""
+    from ..methods import METHODS
+
+    if folder is None:
+        return {}
+    if not METHODS[method].needs_training:
+        raise MiniragError(f"the method {method!r} is not trained: leave --trained out.")
+    return {"trained": str(folder.expanduser().resolve())}
+
+
+def answer_of(method, question, k, corpus="CORPUS"):
+    """`(answer, "")`, or, where the method is not trained yet, an answer without text and the sentence that says so."""
+    from ..methods.graph_prompted import NeedsTraining
+    from ..results import Answer
+
+    try:
+        return method.answer(question, k), ""
+    except NeedsTraining:
+        said = f"Answer: needs training. {method.name} retrieves without, as below, and answers after: {method.training_command(corpus)}"
+        return Answer("", method.name, method.retrieve(question, k)), said
 
 
 def graph_line(methods, corpus, extraction, llm, model):

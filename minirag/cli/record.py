@@ -67,4 +67,5 @@ def run(corpus, llm, questions, names, encoder, k, workers):
             if METHODS[name].graph_type != "none":
                 extraction = options["extraction"] = extraction or extract(corpus, llm, pool)
             method = METHODS[name].build(corpus, llm=llm, encoder=encoder, **options)
-            list(pool.map(lambda question: method.answer(question, k), questions))
+            ask = method.retrieve if method.needs_training else method.answer  # a trained model's answers are not the language model's
+            list(pool.map(lambda question: ask(question, k), questions))

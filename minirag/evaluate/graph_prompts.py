@@ -112,7 +112,7 @@ def retrieve(question, how, condition, known):
 def flat(question, how, top, known):
     """The `top` nodes and the `top` edges whose texts are nearest to the question, each by itself: what the paper's flat retrievers do.
 
-    Source: GRAG, Table 5 (tab-5); GRAG, App. A.1
+    Source: GRAG, Table 5 (tab-5)
     """
     graph = question.graph
     texts = [*graph.nodes, *graph.lines()]

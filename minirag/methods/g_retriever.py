@@ -35,7 +35,7 @@ class RetrieverChoices(ModelChoices):
 class GRetriever(GraphPrompted):
     """The Steiner tree that collects the prizes of similar nodes and edges; graph attention and a language model behind one graph token, once trained.
 
-    Source: GRAG, Sec. 5.1; Survey, Table 3 (tab-3)
+    Source: GRAG, Sec. 5.1 (tab-2); Survey, Table 3 (tab-3)
     """
 
     name = "g-retriever"

@@ -88,6 +88,14 @@ class GraphBatch:
     def question_of_edge(self):
         return self.question_of_node[self.heads]
 
+    @property
+    def slots(self):
+        """(place of every node in a table with `size` rows for each graph, size), size being that of the largest graph."""
+        sizes = torch.bincount(self.graph, minlength=self.graphs)
+        first = sizes.cumsum(0) - sizes
+        size = int(sizes.max()) if len(sizes) else 0
+        return self.graph * size + torch.arange(len(self.graph), device=self.graph.device) - first[self.graph], size
+
     def to(self, device):
         return GraphBatch(*(tensor.to(device) for tensor in vars(self).values()))
 

@@ -26,30 +26,41 @@ class GraphAttention(nn.Module):
 
     def forward(self, projected, edge_scale, texts, batch):
         """projected: W h of every node, scaled (V, heads * hidden). texts (T, d). Returns (V, hidden)."""
-        nodes, split = len(projected), (-1, self.heads, self.hidden)
+        nodes, edges = len(projected), len(batch.edges)
         loops = torch.arange(nodes, device=projected.device)
         senders, receivers = torch.cat([batch.heads, batch.tails, loops]), torch.cat([batch.tails, batch.heads, loops])
-        here = projected.view(split)
-        sent, received = (here * self.sender).sum(-1), (here * self.receiver).sum(-1)
-        spoken = self.edge(texts).view(split) if self.edges_in_messages else None  # each distinct text is projected once
-        logits = self._relation_logits(spoken, edge_scale, batch, sent)
-        weight = softmax_by(F.leaky_relu(sent.index_select(0, senders) + received.index_select(0, receivers) + logits, 0.2), receivers, nodes)
-        messages = here.index_select(0, senders) * weight[..., None]
-        arrived = torch.zeros_like(here).index_add(0, receivers, messages)
-        if self.edges_in_messages:
-            edges = len(batch.edges)
-            said = spoken.index_select(0, batch.edges) * edge_scale[:, None, None]
-            for towards, part in ((batch.tails, weight[:edges]), (batch.heads, weight[edges : 2 * edges])):
-                arrived = arrived.index_add(0, towards, said * part[..., None])
-        return arrived.mean(dim=1)
+        here = projected.view(nodes, self.heads, self.hidden)
+        sent, received = (torch.einsum("vhd,hd->vh", here, part) for part in (self.sender, self.receiver))
+        kinds, kind = torch.unique(batch.edges, return_inverse=True)  # few texts are on many edges: each is projected once
+        spoken = self.edge(texts.index_select(0, kinds)).view(-1, self.heads, self.hidden) if self.edges_in_messages else None
+        logits = self._relation_logits(spoken, kind, edge_scale, sent)
+        weight = softmax_by(F.leaky_relu(sent.index_select(0, senders) + received.index_select(0, receivers) + logits, 0.2), receivers, nodes) / self.heads
+        arrived = self._sent(here, weight, senders, receivers, batch)
+        if spoken is None or not edges:
+            return arrived
+        said = weight[: 2 * edges] * edge_scale.repeat(2)[:, None]
+        place = receivers[: 2 * edges] * len(kinds) + kind.repeat(2)
+        heard = said.new_zeros(nodes * len(kinds), self.heads).index_add(0, place, said)  # how much of each edge text arrives at each node
+        return arrived + heard.view(nodes, len(kinds) * self.heads) @ spoken.view(-1, self.hidden)
 
-    def _relation_logits(self, spoken, edge_scale, batch, sent):
+    def _sent(self, here, weight, senders, receivers, batch):
+        """What the nodes hear of each other: sum of weight times message over messages and heads, (V, hidden), as one matrix product for each graph.
+
+        A product of small dense matrices takes a fifth of the time of adding up message by message; a graph of n nodes needs n x n x heads numbers.
+        """
+        slot, size = batch.slots
+        cell = slot.index_select(0, receivers) * size + slot.index_select(0, senders) % size
+        attention = weight.new_zeros(batch.graphs * size * size, self.heads).index_add(0, cell, weight).view(batch.graphs, size, size * self.heads)
+        spread = here.new_zeros(batch.graphs * size, self.heads * self.hidden).index_copy(0, slot, here.flatten(1))
+        return torch.bmm(attention, spread.view(batch.graphs, size * self.heads, self.hidden)).flatten(0, 1).index_select(0, slot)
+
+    def _relation_logits(self, spoken, kind, edge_scale, sent):
         """What direction and relation add to the logits of the messages along edges, against them, and to oneself: (2 E + V, heads)."""
         along, against, loop = self.direction
         heard = 0
         if spoken is not None:
-            heard = (spoken * self.relation).sum(-1).index_select(0, batch.edges) * edge_scale[:, None]
-        flat = sent.new_zeros(len(batch.edges), self.heads)
+            heard = (spoken * self.relation).sum(-1).index_select(0, kind) * edge_scale[:, None]
+        flat = sent.new_zeros(len(kind), self.heads)
         return torch.cat([flat + along + heard, flat + against + heard, loop.expand(len(sent), -1)])
 
 
@@ -91,13 +102,12 @@ class GraphEncoder(nn.Module):
         node_scale, edge_scale = factors or (batch.asked.new_ones(len(batch.nodes)), batch.asked.new_ones(len(batch.edges)))
         texts = batch.texts * batch.texts.shape[1] ** 0.5  # coordinates of about 1
         states = None
-        for number, (layer, norm) in enumerate(zip(self.layers, self.norms)):
+        for layer, norm in zip(self.layers, self.norms):
             projected = layer.node(texts).index_select(0, batch.nodes) if states is None else layer.node(states)
             if states is None or self.prune_at == "layers":
                 projected = projected * node_scale[:, None]  # W (alpha h) is alpha (W h)
             received = layer(projected, edge_scale, texts, batch)
-            states = norm(received if states is None else states + received)
-            states = self.dropout(F.relu(states) if number + 1 < len(self.layers) else states)
+            states = self.dropout(F.gelu(norm(received if states is None else states + received)))
         if self.merge == "nodes":
             return self.out(mean_by(states, batch.question_of_node, len(batch.asked)))
         pooled = mean_by(states, batch.graph, batch.graphs)

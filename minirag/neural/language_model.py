@@ -19,7 +19,7 @@ IGNORED = -100
 class LowRank(nn.Module):
     """A frozen linear layer and a trained update of low rank beside it, scaled by alpha / rank. The settings are the paper's.
 
-    Source: GRAG, App. A.1
+    Source: GRAG, App. A.1 (tab-2)
     """
 
     def __init__(self, linear, rank=8, alpha=16, dropout=0.05):

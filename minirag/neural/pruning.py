@@ -6,6 +6,7 @@ from torch import nn
 from ..utils import MiniragError
 
 DISTANCES = ("scalar", "elementwise")
+FALL = 2.0  # by how much the logit of a factor falls at first, when the distance grows by its standard deviation
 KEPT_AT_FIRST = 2.0  # the last bias: factors start near sigmoid(2) = .88, so that nothing is lost before anything is learnt
 
 
@@ -38,6 +39,18 @@ class ScalingFactor(nn.Module):
         if len(distances) > 1 and float(distances.std()) > 0:
             self.center.copy_(distances.mean())
             self.spread.copy_(distances.std())
+
+    def start_falling(self):
+        """Set the MLP so that factors fall with the distance from the start: two units carry it through, and the others begin with a small say.
+
+        The model is the same, it only begins elsewhere. From random weights, some seeds end with factors that are the same for everything.
+        """
+        first, middle, last = self.mlp[::2]
+        with torch.no_grad():
+            first.weight[:2], first.bias[:2] = torch.tensor([[1.0], [-1.0]]), 0.0
+            middle.weight[:2], middle.bias[:2] = torch.eye(2, middle.in_features), 0.0
+            last.weight.mul_(0.1)
+            last.weight[0, :2] = torch.tensor([-FALL, FALL])
 
     def forward(self, texts, asked):
         if self.distance == "scalar":

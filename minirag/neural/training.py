@@ -57,7 +57,7 @@ class Report:
 class Trainer:
     """Trains `model` in place. collate: a `Collator`. folder: where checkpoints go; None keeps none.
 
-    Source: GRAG, Sec. 4.2 (eq-11); GRAG, App. A.1
+    Source: GRAG, Sec. 4.2 (eq-11); GRAG, App. A.1 (tab-2)
     """
 
     def __init__(self, model, collate, plan=Plan(), folder=None):

@@ -39,7 +39,7 @@ def steiner(questions, index, k=3, k_e=5, edge_cost=0.5):
     the highest first, nodes before edges where they tie. `step.data["nodes"]` and `data["edges"]` are the positions of the subgraph, sorted;
     `data["node_prizes"]` (n,) and `data["edge_prizes"]` (m,) are the prizes. Raises `MiniragError` for a k, k_e or edge_cost below 0.
 
-    Source: GRAG, Sec. 5.1; Survey, Sec. 6.1 (op-subgraph)
+    Source: GRAG, Sec. 5.1 (tab-2); Survey, Sec. 6.1 (op-subgraph)
     """
     questions, graph = list(questions), index.graph
     if min(k, k_e, edge_cost) < 0:
