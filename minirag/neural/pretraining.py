@@ -25,7 +25,11 @@ NOISE = 0.3  # of a word's length, on the words in the soft token's place: a gra
 
 @dataclass(frozen=True)
 class Pretraining:
-    """size: a key of `SIZES`. with_text: share of steps that read the hard prompt too. keyword: share of documents with a word in the soft token's place."""
+    """size: a key of `SIZES`. with_text: share of steps that read the hard prompt too. keyword: share of documents with a word in the soft token's place.
+
+    answer_weight: of the answers' own loss beside that of all tokens. Where few answers are to choose from, little is to be gained by reading the word,
+    and a larger weight makes up for it.
+    """
 
     size: str = "tiny"
     steps: int = 400
@@ -34,6 +38,7 @@ class Pretraining:
     learning_rate: float = 3e-3
     with_text: float = 0.4
     keyword: float = 0.5
+    answer_weight: float = 1.0
     vocabulary: int = 2000
     seed: int = 0
 
@@ -108,7 +113,7 @@ def _loss(language, examples, answers, plan, draw):
     everything = torch.full((len(prompts), width), IGNORED, device=inputs.device)
     for row, (prompt, answer) in enumerate(zip(prompts, written)):
         everything[row, width - len(prompt) - len(answer) :] = torch.tensor(prompt + answer, device=inputs.device)
-    return F.cross_entropy(logits.flatten(0, 1), everything[:, 1:].flatten(), ignore_index=IGNORED) + answer_loss
+    return F.cross_entropy(logits.flatten(0, 1), everything[:, 1:].flatten(), ignore_index=IGNORED) + plan.answer_weight * answer_loss
 
 
 def _noisy(language, answers):
