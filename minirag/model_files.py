@@ -5,6 +5,7 @@ import hashlib
 import importlib.metadata
 import logging
 import os
+import sys
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,6 +110,10 @@ def quiet():
     for name in names:
         logging.getLogger(name).setLevel(logging.ERROR)
     disable_progress_bars()
+    loaded = sys.modules.get("transformers.utils.logging")  # it has a switch of its own, which it sets once, when it is imported
+    shown = loaded is not None and loaded.is_progress_bar_enabled()
+    if shown:
+        loaded.disable_progress_bar()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -116,6 +121,8 @@ def quiet():
     finally:
         for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
+        if shown:
+            loaded.enable_progress_bar()
         if not bars:
             enable_progress_bars()
 

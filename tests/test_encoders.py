@@ -215,6 +215,19 @@ def test_a_quiet_process_that_runs_no_code_of_the_weights_package(cache):
     assert subprocess.run([sys.executable, "-c", warm], check=False, capture_output=True, text=True).stdout == "done\n"
 
 
+def test_quiet_also_holds_when_transformers_came_first():
+    from transformers.utils import logging as own
+
+    before = own.is_progress_bar_enabled()
+    own.enable_progress_bar()
+    try:
+        with model_files.quiet():
+            assert not own.is_progress_bar_enabled()
+        assert own.is_progress_bar_enabled()
+    finally:
+        (own.enable_progress_bar if before else own.disable_progress_bar)()
+
+
 @needs_weights
 def test_foreign_or_damaged_weights_are_refused(cache, tmp_path, monkeypatch):
     copy = tmp_path / "model"
