@@ -41,6 +41,7 @@ class Pretraining:
     answer_weight: float = 1.0
     vocabulary: int = 2000
     seed: int = 0
+    max_text: int = 512
 
 
 def build_tokenizer(texts, vocabulary=2000):
@@ -81,7 +82,8 @@ def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
     torch.manual_seed(plan.seed)
     draw = random.Random(f"pretraining {plan.seed}")
     texts = [f"{example.text}\n{example.question} answer: {draw.choice(answers)}" for example in examples] + [f" {answer}" for answer in answers]
-    language = LanguageModel(build_model(tokenizer := build_tokenizer(texts, plan.vocabulary), plan.size), tokenizer, tuning="full").to(device)
+    tokenizer = build_tokenizer(texts, plan.vocabulary)
+    language = LanguageModel(build_model(tokenizer, plan.size), tokenizer, tuning="full", max_text=plan.max_text).to(device)
     optimizer = torch.optim.AdamW(language.parameters(), lr=plan.learning_rate, betas=(0.9, 0.95), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, plan.learning_rate, total_steps=plan.steps, pct_start=0.1)
     for _ in progress(range(plan.steps), description="teaching a tiny language model", unit="step"):

@@ -7,7 +7,7 @@ from ..utils import MiniragError
 
 DISTANCES = ("scalar", "elementwise")
 FALL = 2.0  # by how much the logit of a factor falls at first, when the distance grows by its standard deviation
-KEPT_AT_FIRST = 2.0  # the last bias: factors start near sigmoid(2) = .88, so that nothing is lost before anything is learnt
+KEPT_AT_FIRST = 2.0  # the last bias of an elementwise factor: it starts near sigmoid(2) = .88, so that nothing is lost before anything is learnt
 
 
 class ScalingFactor(nn.Module):
@@ -29,8 +29,10 @@ class ScalingFactor(nn.Module):
         entries = 1 if distance == "scalar" else dimensions
         self.mlp = nn.Sequential(nn.Linear(entries, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1))
         for layer in self.mlp[::2]:
-            nn.init.kaiming_normal_(layer.weight)  # the factors differ from the start; from near-constant ones training often never leaves
+            nn.init.kaiming_normal_(layer.weight)
         nn.init.constant_(self.mlp[-1].bias, KEPT_AT_FIRST if squash else 1.0)
+        if distance == "scalar":
+            self.start_falling()
         self.register_buffer("center", torch.tensor(0.0))
         self.register_buffer("spread", torch.tensor(1.0))
 
@@ -41,16 +43,18 @@ class ScalingFactor(nn.Module):
             self.spread.copy_(distances.std())
 
     def start_falling(self):
-        """Set the MLP so that factors fall with the distance from the start: two units carry it through, and the others begin with a small say.
+        """Begin with factors of one half at the mean distance that fall as it grows: two units carry it through, the others have a small say.
 
-        The model is the same, it only begins elsewhere. From random weights, some seeds end with factors that are the same for everything.
+        The model is the same, it only begins elsewhere: from random weights, some seeds end with factors that are the same for everything.
         """
         first, middle, last = self.mlp[::2]
+        fall = FALL if self.squash else FALL / 4
         with torch.no_grad():
             first.weight[:2], first.bias[:2] = torch.tensor([[1.0], [-1.0]]), 0.0
             middle.weight[:2], middle.bias[:2] = torch.eye(2, middle.in_features), 0.0
             last.weight.mul_(0.1)
-            last.weight[0, :2] = torch.tensor([-FALL, FALL])
+            last.weight[0, :2] = torch.tensor([-fall, fall])
+            last.bias.fill_(0.0 if self.squash else 0.5)
 
     def forward(self, texts, asked):
         if self.distance == "scalar":

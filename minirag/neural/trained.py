@@ -66,7 +66,10 @@ def save(folder, model, told, language=None):
     count = sum(parameter.numel() for parameter in model.language.model.parameters())
     told = {
         **told, "settings": asdict(model.settings), "dimensions": model.dimensions, "tuning": model.language.tuning,
-        "language": {"tiny": language is not None, "name": told.get("language") or "", "weights": count, "writes": model.language.max_answer},
+        "language": {
+            "tiny": language is not None, "name": told.get("language") or "", "weights": count,
+            "reads": model.language.max_text, "writes": model.language.max_answer,
+        },
         "files": {name: _digest(folder / name) for name in names},
     }  # fmt: skip
     write_atomic(folder / TOLD, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
@@ -114,7 +117,8 @@ def _model(folder, told):
     from .model import GraphPrompt, Settings
 
     said = told["language"]
-    language = LanguageModel.load(folder / LANGUAGE if said["tiny"] else said["name"], tuning=told["tuning"], max_answer=said["writes"])
+    limits = {"max_text": said["reads"], "max_answer": said["writes"]}
+    language = LanguageModel.load(folder / LANGUAGE if said["tiny"] else said["name"], tuning=told["tuning"], **limits)
     with torch.random.fork_rng():  # building a model draws numbers; who loads one should not notice
         model = GraphPrompt(language, told["dimensions"], Settings(**told["settings"]))
     try:

@@ -20,7 +20,8 @@ class Plan:
     """How to train. Rates are for tiny models on a laptop (paper: AdamW at 1e-5, weight decay .05, at most 10 epochs, batches of 2).
 
     alignment_epochs: of the warm-up without language model, 0 for none (the paper has none). epochs: through the language model.
-    rate, language_rate: highest learning rates of the graph's part and of a tuned language model. patience: epochs without a better validation
+    rate, language_rate: highest learning rates of the graph's part and of a tuned language model. pruning_part: share of the rate that pruning learns at; at
+    the full rate its sigmoid saturates on some seeds, and then learns no more. patience: epochs without a better validation
     accuracy before stopping. validation: how many validation questions are asked after an epoch. device: "cpu", "cuda", or None for a GPU if there is one.
     """
 
@@ -30,6 +31,7 @@ class Plan:
     epochs: int = 2
     rate: float = 5e-4
     language_rate: float = 5e-4
+    pruning_part: float = 0.2
     batch: int = 64
     weight_decay: float = 0.01
     clip: float = 1.0
@@ -120,7 +122,7 @@ class Trainer:
     def _step(self, loss, optimizer, phase, share):
         for group in optimizer.param_groups:
             highest = group["highest"] if phase == "prompt" else self.plan.alignment_rate
-            group["lr"] = highest * one_cycle(share)
+            group["lr"] = highest * group["part"] * one_cycle(share)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_([parameter for group in optimizer.param_groups for parameter in group["params"]], self.plan.clip)
@@ -134,13 +136,13 @@ class Trainer:
         return {answer: position for position, answer in enumerate(answers)}, vectors
 
     def _optimizer(self, state):
-        """AdamW over what may change: the graph's part and, at its own rate, a tuned language model."""
-        parts = {"graph": [], "language": []}
+        """AdamW over what may change: the graph's part, at a rate of its own pruning, and at another a tuned language model."""
+        parts = {"graph": [], "language": [], "pruning": []}
         for name, parameter in self.model.named_parameters():
             if parameter.requires_grad:
-                parts["language" if name.startswith("language.") else "graph"].append(parameter)
-        rates = {"graph": self.plan.rate, "language": self.plan.language_rate}
-        groups = [{"params": parameters, "highest": rates[part]} for part, parameters in parts.items() if parameters]
+                parts.get(name.split(".")[0], parts["graph"]).append(parameter)
+        rates = {"graph": (self.plan.rate, 1.0), "language": (self.plan.language_rate, 1.0), "pruning": (self.plan.rate, self.plan.pruning_part)}
+        groups = [{"params": parameters, "highest": rates[part][0], "part": rates[part][1]} for part, parameters in parts.items() if parameters]
         optimizer = torch.optim.AdamW(groups, lr=self.plan.rate, betas=(0.9, 0.95), weight_decay=self.plan.weight_decay)
         if state:
             parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
