@@ -1,0 +1,131 @@
+"""`minirag train`: what GRAG and G-Retriever need before they can answer."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Optional
+
+import typer
+
+from ..utils import MiniragError, cache_folder
+from .app import app, note, one_of
+from .ask import ENCODER, EXTRACTION, LLM
+from .models import encoder_named, open_llm
+from .opening import can_write, open_corpus, open_index, options_for
+from .show import say, table
+
+
+@app.command()
+def train(
+    method: str = typer.Argument(help="grag or g-retriever."),
+    corpus: str = typer.Argument(metavar="CORPUS_OR_TASK", help="A corpus or folder with questions and answers, or the task detours or expla_graphs."),
+    seed: int = typer.Option(0, min=0, help="Of everything that is drawn by chance, but for the split."),
+    epochs: Optional[int] = typer.Option(None, min=0, help="Through the language model; the paper's is 10."),
+    alignment_epochs: Optional[int] = typer.Option(None, min=0, help="Of the warm-up before it, without the language model."),
+    questions: Optional[int] = typer.Option(None, min=1, help="Of a task: train on so many."),
+    language_model: Optional[str] = typer.Option(None, help="A causal model of Hugging Face, by name or folder; by default a tiny one is taught first."),
+    language_steps: Optional[int] = typer.Option(None, min=1, help="Steps in which the tiny one is taught."),
+    tuning: str = typer.Option("frozen", help="Of the language model: frozen, lora or full."),
+    encoder: str = ENCODER,
+    extraction: Optional[str] = EXTRACTION,
+    llm: str = LLM,
+    follow: str = typer.Option("paper", help="paper or code."),
+    device: Optional[str] = typer.Option(None, help="cpu or cuda; by default a GPU if there is one."),
+    folder: Optional[Path] = typer.Option(None, help="Where the trained model goes; by default where `minirag ask` looks for it."),
+):
+    """Train GRAG or G-Retriever, so that they can answer.
+
+    The questions are split by chance, the same way each time: most are learnt from, some decide when to stop, the rest are only measured. A killed
+    run goes on where it stopped: type the same command again.
+    """
+    from ..methods import METHODS
+
+    one_of(method, [name for name, known in METHODS.items() if known.needs_training], "method to train called")
+    one_of(tuning, ["frozen", "lora", "full"], "tuning")
+    one_of(follow, ["paper", "code"], "version to follow called")
+    encoder_named(encoder)
+    lesson, folder = lesson_of(method, corpus, encoder, extraction, llm, follow, questions, folder)
+    changed = {name: value for name, value in {"epochs": epochs, "alignment_epochs": alignment_epochs, "device": device}.items() if value is not None}
+    lesson = replace(lesson, plan=replace(lesson.plan, seed=seed, **changed))
+    if language_steps is not None:
+        lesson = replace(lesson, pretraining=replace(lesson.pretraining, steps=language_steps))
+    told = run(lesson, folder, language_model, tuning)
+    report(told, folder)
+    say("", "Next:", *(f"  {line}" for line in next_lines(told, folder, lesson, corpus, encoder, extraction, follow)))
+
+
+def lesson_of(method, corpus, encoder, extraction, llm, follow, questions, folder):
+    """What is taught, and the folder where it goes."""
+    from ..evaluate.training import TASKS, corpus_lesson, split_questions, task_lesson
+    from ..methods import METHODS
+
+    if corpus in TASKS:
+        if extraction is not None:
+            raise MiniragError(f"the task {corpus!r} brings its own graphs: leave --extraction out.")
+        lesson = task_lesson(corpus, METHODS[method], encoder, follow, questions)
+        return lesson, folder or cache_folder() / "trained" / f"{method}-{corpus}"
+    texts = open_corpus(corpus)
+    if questions is not None:
+        raise MiniragError(f"--questions is for the tasks {' and '.join(TASKS)}; of {texts.name!r} all questions are used.")
+    split_questions(texts)  # too few questions are told before a graph is read
+    options = options_for(method, texts, extraction, llm) | ({"follow": follow} if follow != "paper" else {})
+    built, state = open_index(method, texts, open_llm(llm), encoder, options)
+    say(repr(built.relations), f"Index: {state}.")
+    return corpus_lesson(built, texts), folder or built.trained_folder
+
+
+def run(lesson, folder, language_model, tuning):
+    """Train, or go on, or find it done; an interruption says how to go on."""
+    from ..evaluate import training
+
+    if not can_write(folder):
+        raise MiniragError(f"{folder} cannot be written: give another --folder, or set MINIRAG_CACHE to a folder of your own.")
+    sizes = ", ".join(f"{len(lesson.parts[part])} {what}" for part, what in zip(training.PARTS, ("to learn from", "to choose an epoch", "to measure")))
+    say(f"Questions of {lesson.name} ({lesson.source}): {sizes}.")
+    key = training.run_key(lesson, language_model, tuning)
+    if training.finished(folder, key):
+        say("Trained already with the same options; delete the folder to train anew.")
+    elif training.run_folder(folder, key).is_dir():
+        note("an earlier run with the same options was stopped; it goes on from there.")
+    try:
+        return training.train(lesson, folder, language_model, tuning)
+    except KeyboardInterrupt:
+        raise MiniragError("stopped. What was learnt up to the last epoch is kept: the same command goes on from there.") from None
+
+
+def report(told, folder):
+    """The table of what was measured, and how far to trust it."""
+    from ..evaluate.training import TOY
+    from ..neural.trained import describe
+
+    questions, measured = told["questions"], told["measured"]
+    rows = [
+        ["questions learnt from" + (f" (the first {TOY})" if len(questions["train"]) > TOY else ""), len(questions["train"]), measured["train"]],
+        ["validation, the best epoch", len(questions["validation"]), measured["validation"]],
+        ["test, never learnt from", len(questions["test"]), measured["test"]],
+        [f"test, always {measured['majority answer']!r}", len(questions["test"]), measured["majority"]],
+    ]
+    say("", f"Trained: {describe(told)}; seed {told['seed']}, encoder {told['encoder']}, {measured['seconds']:.0f} s of training.", "")
+    table(["questions", "how many", "right %"], [[*row[:2], f"{row[2]:.1f}"] for row in rows], numbers=["how many", "right %"])
+    if len(questions["train"]) < TOY:
+        said = "are far too few to learn how new ones are answered. This shows how training goes, not how well the method works."
+        say("", f"A toy: {len(questions['train'])} questions {said}")
+    say("", f"Saved in {folder}")
+
+
+def next_lines(told, folder, lesson, corpus, encoder, extraction, follow):
+    """What to type next."""
+    from ..evaluate.training import TASKS
+
+    python = ["from minirag.neural import trained", f"model = trained.load({str(folder)!r})"]
+    if corpus in TASKS:
+        return [
+            "minirag reproduce --list",
+            "or in Python, with graphs of the same kind:",
+            *python,
+            "model.write(examples, encoder)  # see minirag.neural.batches.Example",
+        ]
+    question = lesson.parts["test"][0].question
+    options = f" --encoder {encoder}" * (encoder != "minilm") + f" --extraction {extraction}" * (extraction is not None)
+    if follow == "code":
+        return [f"minirag.METHODS[{told['method']!r}].build(corpus, follow='code', trained={str(folder)!r}, ...).answer({question!r})"]
+    return [f'minirag ask {corpus} "{question}" --method {told["method"]}{options} --trained {folder}']
