@@ -24,10 +24,7 @@ def members(graph, hops, direction="out", roots=None):
     """
     count = len(graph.nodes)
     heads, tails = _ends(graph)
-    if int(hops) != hops or hops < 0:
-        raise ValueError(f"hops={hops!r}: expected a whole number, 0 or more.")
-    if direction not in OTHER_WAY:
-        raise ValueError(f"direction={direction!r}: expected 'out', 'in' or 'both'.")
+    _check_reach(hops, direction)
     roots = np.arange(count) if roots is None else np.asarray(roots, dtype=np.int64).reshape(-1)
     if len(roots) and not (0 <= roots.min() and roots.max() < count):
         raise ValueError(f"A root is a position among {count} nodes; got {roots.min()} to {roots.max()}.")
@@ -73,18 +70,21 @@ def ego_graph(graph, root, hops, direction="out"):
     """
     if not 0 <= root < len(graph.nodes):
         raise ValueError(f"root={root!r}: expected a position among {len(graph.nodes)} nodes.")
-    nodes, edges = (np.sort(found.indices).tolist() for found in members(graph, hops, direction, [root]))
-    near = {node: set() for node in nodes}
-    for head, _, tail in (graph.edges[i] for i in edges):
+    _check_reach(hops, direction)
+    near = {}
+    for head, _, tail in graph.edges:
         if direction != "in":
-            near[head].add(tail)
+            near.setdefault(head, set()).add(tail)
         if direction != "out":
-            near[tail].add(head)
-    order, waiting = {root: None}, deque([root])
+            near.setdefault(tail, set()).add(head)
+    depth, waiting = {root: 0}, deque([root])
     while waiting:
-        fresh = [node for node in sorted(near[waiting.popleft()]) if node not in order]
-        order.update(dict.fromkeys(fresh))
-        waiting.extend(fresh)
+        node = waiting.popleft()
+        if depth[node] < hops:
+            fresh = [other for other in sorted(near.get(node, ())) if other not in depth]
+            depth.update(dict.fromkeys(fresh, depth[node] + 1))
+            waiting.extend(fresh)
+    order, edges = list(depth), [i for i, (head, _, tail) in enumerate(graph.edges) if head in depth and tail in depth]
     return graph.subgraph(order, edges), tuple(order), tuple(edges)
 
 
@@ -122,6 +122,13 @@ def touched(graph, edges, hops, direction="out"):
     ends, row = np.unique(np.concatenate([heads, tails]), return_inverse=True)
     holding, _ = members(graph, hops, OTHER_WAY[direction], ends)
     return np.unique(holding[row[: len(heads)]].multiply(holding[row[len(heads) :]]).tocsr().indices)
+
+
+def _check_reach(hops, direction):
+    if int(hops) != hops or hops < 0:
+        raise ValueError(f"hops={hops!r}: expected a whole number, 0 or more.")
+    if direction not in OTHER_WAY:
+        raise ValueError(f"direction={direction!r}: expected 'out', 'in' or 'both'.")
 
 
 def _ends(graph):
