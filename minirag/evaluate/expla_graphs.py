@@ -3,33 +3,57 @@
 The paper's numbers come from a seven-billion-parameter model; they stand in `data/expected/expla_graphs.yaml`, never in a column with measured ones.
 """
 
+from tempfile import TemporaryDirectory
+
 from ..expla_graphs import describe, load_expla_graphs
 from .expected import compare, load_expected
 from .stance_baselines import BASELINES, everything, measure_baselines, stance_by_negations, stance_by_relation
 
 BASELINE_NAMES = tuple(baseline.name for baseline in BASELINES)
-EXPLA_ROWS = ("data", *BASELINE_NAMES)
 
 
-def reproduce_expla_graphs(rows=None, encoder="minilm"):
-    """Measure the target: `{"target", "rows", "stances", "relations", "notes", "comparison"}`, accuracies in percent of the test part.
+def expla_rows():
+    """The names of all rows: the data, baselines, conditions of trained models, transfer."""
+    from .expla_conditions import CONDITION_NAMES
+    from .expla_transfer import TRANSFER_NAMES
 
-    data: Table 1's row, with shares of the split. Every other row: "accuracy" on the released split; "other splits" and "sd", mean and population
-    deviation over five splits drawn anew. "stances", "relations": percent counter by negated relations and by relation, over all items.
-    rows: some by name. encoder: of the rows that look at vectors.
+    return ["data", *BASELINE_NAMES, *CONDITION_NAMES, *TRANSFER_NAMES]
+
+
+def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=None):
+    """Measure the target: `{"target", "rows", "stances", "relations", "runs", "notes", "comparison"}`, accuracies in percent of the test part.
+
+    data: Table 1's row, with shares of the split. Rows of baselines: "accuracy" on the released split; "other splits" and "sd", mean and population
+    deviation over five splits drawn anew. Rows of trained models: "accuracy" and "sd" over `seeds`; "runs" holds every single run. "stances",
+    "relations": percent counter by negated relations and by relation, over all items.
+    rows: some by name. encoder: of the rows that look at vectors. jobs: processes that train, by default one a core.
 
     Source: GRAG, Table 1 (tab-1); GRAG, Table 2 (tab-2); GRAG, Table 4 (tab-4); GRAG, Table 5 (tab-5)
     """
     task = load_expla_graphs()
-    wanted = [name for name in EXPLA_ROWS if not rows or name in rows]
+    wanted = [name for name in expla_rows() if not rows or name in rows]
     measured = [{"method": "data", **describe(task)}] if "data" in wanted else []
     measured += measure_baselines(task, [name for name in wanted if name in BASELINE_NAMES], encoder)
-    measured = [{key: value if isinstance(value, str) else round(value, 4) for key, value in row.items()} for row in measured]
+    trained, runs = _trained(wanted, encoder, seeds, jobs)
+    measured = [{key: value if isinstance(value, str) else round(value, 4) for key, value in row.items()} for row in [*measured, *trained]]
     expected = load_expected("expla_graphs")
     if rows:
         expected = {**expected, "rows": {name: stored for name, stored in expected["rows"].items() if name in rows}}
-    shown = {"stances": stance_by_negations(everything(task)), "relations": stance_by_relation(everything(task)), "notes": notes(measured)}
+    shown = {"stances": stance_by_negations(everything(task)), "relations": stance_by_relation(everything(task)), "runs": runs, "notes": notes(measured)}
     return {"target": "expla_graphs", "rows": measured, **shown, "comparison": compare(measured, expected)}
+
+
+def _trained(wanted, encoder, seeds, jobs):
+    """The rows of trained models among the wanted ones, and every single run. The tiny language models are taught once for all of them."""
+    from .expla_conditions import CONDITION_NAMES, measure_conditions
+    from .expla_transfer import TRANSFER_NAMES, measure_transfer
+
+    names = [name for name in wanted if name in CONDITION_NAMES]
+    crossing = [name for name in wanted if name in TRANSFER_NAMES]
+    with TemporaryDirectory() as folder:
+        rows, runs = measure_conditions(names, encoder, seeds, jobs, folder) if names else ([], [])
+        crossed = measure_transfer(encoder, seeds, folder) if crossing else []
+    return [*rows, *(row for row in crossed if row["method"] in crossing)], runs
 
 
 def notes(measured):

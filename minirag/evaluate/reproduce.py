@@ -12,7 +12,7 @@ from .benchmark import evaluate_retrieval
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce
 from .expected import compare, load_expected
-from .expla_graphs import EXPLA_ROWS, reproduce_expla_graphs
+from .expla_graphs import expla_rows, reproduce_expla_graphs
 from .paths import PATH_NAMES, reproduce_paths
 
 
@@ -88,7 +88,9 @@ def reproduce(target, encoder="minilm", rows=None, ks=(2, 5, 10, 20)):
 
 def row_names(target):
     """The rows that `reproduce(target, rows=...)` can pick."""
-    return {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES), "expla_graphs": list(EXPLA_ROWS)}.get(target) or [row.name for row in ROWS]
+    if target == "expla_graphs":
+        return expla_rows()
+    return {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}.get(target) or [row.name for row in ROWS]
 
 
 def build_row(row, corpus, encoder="minilm", built=None):

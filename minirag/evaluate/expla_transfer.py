@@ -1,0 +1,83 @@
+"""Does what a graph encoder learns on one task help on another? Table 4's question, between ExplaGraphs and the synthetic task `detours`.
+
+The paper trains on one data set and asks its language model about the other. A small frozen model cannot do that: the two tasks have no answer in
+common. So there are two readings here. "as it is" asks the trained model directly, with the answers of both tasks to choose from. "new projector"
+keeps pruning and encoder as trained on the one task and learns only the projector on the other; "untrained encoder" does so with random ones, as control.
+"""
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from ..detours import detours
+from ..encoders import load_encoder
+from ..expla_graphs import load_expla_graphs
+from ..neural.batches import Collator
+from ..neural.language_model import LanguageModel
+from ..neural.model import GraphPrompt, Settings
+from ..neural.training import Plan, Trainer
+from .expla_conditions import PRETRAINING, SEEDS
+from .graph_prompts import Bench, Condition, examples, table_of
+
+SETTINGS = Settings(hidden=32)
+PLANS = {
+    "detours": Plan(alignment_epochs=8, epochs=0, alignment_rate=3e-3, batch=32, weight_decay=0.05),
+    "ExplaGraphs": Plan(alignment_epochs=4, epochs=0, alignment_rate=1e-3, batch=32, weight_decay=0.05),
+}
+SEEN = {"detours": Condition("detours", retrieve="named"), "ExplaGraphs": Condition("ExplaGraphs")}
+READINGS = ("as it is", "new projector", "untrained encoder")
+TRANSFER_NAMES = tuple(f"{one} to {other}: {reading}" for one, other in (("detours", "ExplaGraphs"), ("ExplaGraphs", "detours")) for reading in READINGS)
+
+
+def measure_transfer(encoder="minilm", seeds=SEEDS, folder=None, task=None):
+    """Rows of `{"method", "accuracy", "sd", "seeds"}`, in percent of the other task's test questions; no language model writes.
+
+    The answer is the one whose word embedding is nearest to the graph token. folder: keeps the tiny language models of ExplaGraphs, whose word
+    embeddings these are. task: another `detours(...)` than the default.
+
+    Source: GRAG, Table 4 (tab-4)
+    """
+    tasks = {"detours": task or detours(train=4000), "ExplaGraphs": load_expla_graphs()}
+    questions = [question for one in tasks.values() for part in (one.train, one.test) for question in part]
+    table = table_of(questions, load_encoder(encoder))
+    collate = Collator(table)
+    seen = {name: [examples(part, SEEN[name], table)[0] for part in (one.train, one.test)] for name, one in tasks.items()}
+    found = {name: [] for name in TRANSFER_NAMES}
+    with TemporaryDirectory() as temporary:
+        bench = Bench(tasks["ExplaGraphs"], table, Path(folder or temporary), PRETRAINING, PLANS["ExplaGraphs"], (SEEN["ExplaGraphs"],))
+        for seed in seeds:
+            language = LanguageModel.load(bench.language_model("tiny", seed))
+            for one, other in (("detours", "ExplaGraphs"), ("ExplaGraphs", "detours")):
+                for reading, accuracy in _transferred(one, other, seen, tasks, language, collate, seed):
+                    found[f"{one} to {other}: {reading}"].append(accuracy)
+    return [{"method": name, "accuracy": float(np.mean(some)), "sd": float(np.std(some)), "seeds": len(some)} for name, some in found.items()]
+
+
+def _transferred(one, other, seen, tasks, language, collate, seed):
+    """(reading, percent right on the test part of `other`) for each reading of a model trained on `one`."""
+    torch.manual_seed(seed)
+    model = GraphPrompt(language, collate.table.dimensions, SETTINGS)
+    untrained = copy.deepcopy(model.state_dict())
+    Trainer(model, collate, replace(PLANS[one], seed=seed)).fit(seen[one][0], [])
+    yield "as it is", nearest(model, collate, seen[other][1], sorted({*tasks[one].answers, *tasks[other].answers}))
+    trained = copy.deepcopy(model.state_dict())
+    for reading, state in (("new projector", trained), ("untrained encoder", untrained)):
+        model.load_state_dict({name: (untrained if name.startswith("projector.") else state)[name] for name in state})
+        model.encoder.requires_grad_(False)
+        model.pruning.requires_grad_(False)
+        Trainer(model, collate, replace(PLANS[other], seed=seed)).fit(seen[other][0], [])
+        yield reading, nearest(model, collate, seen[other][1], tasks[other].answers)
+
+
+def nearest(model, collate, some, answers):
+    """Percent of the examples whose answer, of all `answers`, has the word embedding nearest to the graph token."""
+    model.eval()
+    with torch.no_grad():
+        vectors = F.normalize(model.language.answer_vectors(answers), dim=1)
+        best = [place for start in range(0, len(some), 128) for place in (model.direction(collate(some[start : start + 128])) @ vectors.T).argmax(dim=1)]
+    return 100 * float(np.mean([answers[place] == example.answer for place, example in zip(best, some)]))
