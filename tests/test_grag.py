@@ -269,6 +269,14 @@ def test_broken_bundles_are_refused(bundle, tmp_path):
     assert "other settings" in broken(told(settings={**bundle[1]["settings"], "pruning": "none"}))
 
 
+def test_of_equal_epochs_the_last_one_is_kept_where_validation_is_tiny(method, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("minirag.neural.training.accuracy", lambda *_: 0.5)
+    lesson = quick(training.corpus_lesson(method, corpus), epochs=2)
+    assert lesson.plan.later_wins and training.train(lesson, tmp_path / "late")["report"]["best"]["epoch"] == 1
+    first = replace(lesson, plan=replace(lesson.plan, later_wins=False))
+    assert training.train(first, tmp_path / "early")["report"]["best"]["epoch"] == 0
+
+
 def test_tuned_language_models_come_back(method, corpus, tmp_path):
     lesson = quick(training.corpus_lesson(method, corpus), alignment_epochs=0, language_rate=1e-2)
     small = replace(lesson, parts={part: some[:2] for part, some in lesson.parts.items()}, accepted=lesson.accepted[:2])

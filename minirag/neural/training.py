@@ -21,8 +21,9 @@ class Plan:
 
     alignment_epochs: of the warm-up without language model, 0 for none (the paper has none). epochs: through the language model.
     rate, language_rate: highest learning rates of the graph's part and of a tuned language model. pruning_part: share of the rate that pruning learns at; at
-    the full rate its sigmoid saturates on some seeds, and then learns no more. patience: epochs without a better validation
-    accuracy before stopping. validation: how many validation questions are asked after an epoch. device: "cpu", "cuda", or None for a GPU if there is one.
+    the full rate its sigmoid saturates on some seeds, and then learns no more. patience: epochs without a better validation accuracy before stopping.
+    later_wins: of epochs with the same accuracy keep the last, not the first. validation: how many validation questions are asked after an epoch.
+    device: "cpu", "cuda", or None for a GPU if there is one.
     """
 
     seed: int = 0
@@ -36,6 +37,7 @@ class Plan:
     weight_decay: float = 0.01
     clip: float = 1.0
     patience: int = 3
+    later_wins: bool = False
     validation: int = 300
     device: str | None = None
 
@@ -113,7 +115,8 @@ class Trainer:
         row = {"phase": phase, "epoch": epoch, "loss": sum(losses) / len(losses)}
         if phase == "prompt":
             row["accuracy"] = accuracy(self.model, self.collate, validation[: plan.validation])
-            if row["accuracy"] > self.report.best["accuracy"]:
+            best = self.report.best["accuracy"]
+            if row["accuracy"] > best or (self.plan.later_wins and row["accuracy"] == best):
                 self.report.best = {"epoch": epoch, "accuracy": row["accuracy"]}
                 self.best = {name: tensor.clone() for name, tensor in self.model.own_state().items()}
         self.report.history.append(row)
