@@ -78,13 +78,25 @@ def table_of(questions, encoder):
 def examples(questions, condition, table):
     """What the model of this condition sees of each question, as `Example`s, and for each the positions of the nodes that were retrieved."""
     known, seen, held = KnownTexts(table), [], []
-    for question in questions:
-        pieces = retrieve(question, condition.retrieve, condition, known)
+    for question, pieces in zip(questions, _retrieved(questions, condition, table)):
         graphs = tuple(question.graph.subgraph(nodes, edges) for nodes, edges in pieces)
         source = retrieve(question, condition.text_from, condition, known) if condition.text_from else pieces
         seen.append(Example(question.question, question.answer, graphs, hard_prompt(question.graph, source, condition.text), question.asked))
         held.append({node for nodes, _ in (*pieces, *source) for node in nodes})
     return seen, held
+
+
+_kept = {}
+
+
+def _retrieved(questions, condition, table):
+    """The pieces of every question. Rows of a table differ in little else than what is trained, so a process looks once for each way to retrieve."""
+    key = (id(questions), id(table), condition.retrieve, condition.top, condition.hops, condition.direction)
+    if key not in _kept:
+        known = KnownTexts(table)
+        found = [retrieve(question, condition.retrieve, condition, known) for question in questions]
+        _kept[key] = questions, table, found  # kept with it, so that their ids stay their own
+    return _kept[key][2]
 
 
 def retrieve(question, how, condition, known):

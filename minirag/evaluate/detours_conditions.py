@@ -1,0 +1,56 @@
+"""GRAG, its ablations and what it is compared with, on the synthetic task `detours`: what each model sees, and how the small ones are trained.
+
+The training plan was chosen on `detours(seed=1)`; the reported task has seed 0, and the seeds of the models were fixed before any reported run.
+"""
+
+from functools import partial
+from pathlib import Path
+
+from ..detours import detours
+from ..encoders import load_encoder
+from ..neural.model import CODE
+from ..neural.pretraining import Pretraining
+from ..neural.training import Plan
+from .graph_prompts import Bench, Condition, run_all, table_of
+
+SEEDS = (0, 1, 2)
+SMALL, NO_TOKEN, UNPRUNED = {"hidden": 32}, {"graph_token": "none"}, {"hidden": 32, "pruning": "none"}
+PRETRAINING = Pretraining(steps=400, with_text=0.2, keyword=0.9, answer_weight=5.0)
+PLAN = Plan(alignment_epochs=6, alignment_rate=3e-3, epochs=1, rate=5e-4, language_rate=2e-3, batch=32, weight_decay=0.05)
+
+# GRAG, Table 3: each leaves one thing out. What has no graph token cannot be helped by a frozen tiny model, so its language model is tuned.
+ABLATIONS = (
+    Condition("GRAG", "named", text="description", settings=SMALL),
+    Condition("w/o soft pruning", "named", text="description", settings=UNPRUNED),
+    Condition("w/o graph descriptions", "named", settings=SMALL),
+    Condition("w/o graph encoder", "named", text="description", settings=NO_TOKEN, tuning="lora"),
+    Condition("w/o retrieval", "none", settings=NO_TOKEN, tuning="lora"),
+)
+OTHERS = (
+    Condition("LM only", "none", settings=NO_TOKEN),
+    Condition("LM, hard prompt", "named", text="description", settings=NO_TOKEN),
+    Condition("constant token", "named", settings={"graph_token": "constant"}),
+    Condition("graph token, unpruned", "named", settings=UNPRUNED),
+    Condition("graph token, elementwise distance", "named", settings={**SMALL, "pruning": "elementwise"}),
+    Condition("graph token, pruned at the input", "named", settings={**SMALL, "prune_at": "input"}),
+    Condition("graph token as in the code", "named", settings={**SMALL, **CODE}),
+    Condition("graph token, no warm-up", "named", settings=SMALL, plan={"alignment_epochs": 0, "epochs": 7, "rate": 3e-3}),
+    Condition("graph token, whole graph", "whole", settings=SMALL),
+    Condition("graph token, Eq. 4 top 1", "ego", top=1, settings=SMALL),
+    Condition("graph token, Eq. 4 top 3", "ego", top=3, settings=SMALL),
+    Condition("G-Retriever, graph token", "steiner", settings=UNPRUNED),
+)
+CONDITIONS = ABLATIONS + OTHERS
+
+
+def make_bench(folder, encoder="minilm", seed=0):
+    """The bench of the task with this seed; `folder` keeps the tiny language models."""
+    task = detours(seed=seed)
+    table = table_of([*task.train, *task.validation, *task.test], load_encoder(encoder))
+    return Bench(task, table, Path(folder), PRETRAINING, PLAN, ABLATIONS[:1])
+
+
+def measure_conditions(folder, names=None, encoder="minilm", seeds=SEEDS, jobs=None):
+    """The rows of `run_all` for these conditions, by default the ablations."""
+    chosen = [condition for condition in CONDITIONS if condition.name in (names or [one.name for one in ABLATIONS])]
+    return run_all(partial(make_bench, str(folder), encoder), chosen, seeds, jobs)
