@@ -13,11 +13,12 @@ BASELINE_NAMES = tuple(baseline.name for baseline in BASELINES)
 
 
 def expla_rows():
-    """The names of all rows: the data, baselines, conditions of trained models, transfer."""
+    """The names of all rows: the data, baselines, conditions of trained models, what their graph part learnt, transfer."""
+    from .expla_agreement import AGREEMENT_NAMES
     from .expla_conditions import CONDITION_NAMES
     from .expla_transfer import TRANSFER_NAMES
 
-    return ["data", *BASELINE_NAMES, *CONDITION_NAMES, *TRANSFER_NAMES]
+    return ["data", *BASELINE_NAMES, *CONDITION_NAMES, *AGREEMENT_NAMES, *TRANSFER_NAMES]
 
 
 def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=None):
@@ -45,15 +46,20 @@ def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=No
 
 def _trained(wanted, encoder, seeds, jobs):
     """The rows of trained models among the wanted ones, and every single run. The tiny language models are taught once for all of them."""
+    from .expla_agreement import AGREEMENT_NAMES, measure_agreement
     from .expla_conditions import CONDITION_NAMES, measure_conditions
     from .expla_transfer import TRANSFER_NAMES, measure_transfer
 
-    names = [name for name in wanted if name in CONDITION_NAMES]
-    crossing = [name for name in wanted if name in TRANSFER_NAMES]
+    named = lambda names: [name for name in wanted if name in names]
+    rows, runs = [], []
     with TemporaryDirectory() as folder:
-        rows, runs = measure_conditions(names, encoder, seeds, jobs, folder) if names else ([], [])
-        crossed = measure_transfer(encoder, seeds, folder) if crossing else []
-    return [*rows, *(row for row in crossed if row["method"] in crossing)], runs
+        if conditions := named(CONDITION_NAMES):
+            rows, runs = measure_conditions(conditions, encoder, seeds, jobs, folder)
+        if parts := named(AGREEMENT_NAMES):
+            rows += measure_agreement(parts, encoder, seeds, folder)
+        if crossing := named(TRANSFER_NAMES):
+            rows += [row for row in measure_transfer(encoder, seeds, folder) if row["method"] in crossing]
+    return rows, runs
 
 
 def notes(measured):

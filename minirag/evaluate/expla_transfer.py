@@ -23,10 +23,11 @@ from ..neural.model import GraphPrompt, Settings
 from ..neural.training import Plan, Trainer
 from .expla_conditions import PRETRAINING, SEEDS
 from .graph_prompts import Bench, Condition, examples, table_of
+from .stance_baselines import accuracy
 
 SETTINGS = Settings(hidden=32)
 PLANS = {
-    "detours": Plan(alignment_epochs=8, epochs=0, alignment_rate=3e-3, batch=32, weight_decay=0.05),
+    "detours": Plan(alignment_epochs=6, epochs=0, alignment_rate=3e-3, batch=32, weight_decay=0.05),
     "ExplaGraphs": Plan(alignment_epochs=4, epochs=0, alignment_rate=1e-3, batch=32, weight_decay=0.05),
 }
 SEEN = {"detours": Condition("detours", retrieve="named"), "ExplaGraphs": Condition("ExplaGraphs")}
@@ -53,8 +54,8 @@ def measure_transfer(encoder="minilm", seeds=SEEDS, folder=None, task=None):
         for seed in seeds:
             language = LanguageModel.load(bench.language_model("tiny", seed))
             for one, other in (("detours", "ExplaGraphs"), ("ExplaGraphs", "detours")):
-                for reading, accuracy in _transferred(one, other, seen, tasks, language, collate, seed):
-                    found[f"{one} to {other}: {reading}"].append(accuracy)
+                for reading, percent in _transferred(one, other, seen, tasks, language, collate, seed):
+                    found[f"{one} to {other}: {reading}"].append(percent)
     return [{"method": name, "accuracy": float(np.mean(some)), "sd": float(np.std(some)), "seeds": len(some)} for name, some in found.items()]
 
 
@@ -64,20 +65,20 @@ def _transferred(one, other, seen, tasks, language, collate, seed):
     model = GraphPrompt(language, collate.table.dimensions, SETTINGS)
     untrained = copy.deepcopy(model.state_dict())
     Trainer(model, collate, replace(PLANS[one], seed=seed)).fit(seen[one][0], [])
-    yield "as it is", nearest(model, collate, seen[other][1], sorted({*tasks[one].answers, *tasks[other].answers}))
+    yield "as it is", accuracy(nearest(model, collate, seen[other][1], sorted({*tasks[one].answers, *tasks[other].answers})), tasks[other].test)
     trained = copy.deepcopy(model.state_dict())
     for reading, state in (("new projector", trained), ("untrained encoder", untrained)):
         model.load_state_dict({name: (untrained if name.startswith("projector.") else state)[name] for name in state})
         model.encoder.requires_grad_(False)
         model.pruning.requires_grad_(False)
         Trainer(model, collate, replace(PLANS[other], seed=seed)).fit(seen[other][0], [])
-        yield reading, nearest(model, collate, seen[other][1], tasks[other].answers)
+        yield reading, accuracy(nearest(model, collate, seen[other][1], tasks[other].answers), tasks[other].test)
 
 
 def nearest(model, collate, some, answers):
-    """Percent of the examples whose answer, of all `answers`, has the word embedding nearest to the graph token."""
+    """For each example the answer, of all `answers`, whose word embedding is nearest to the graph token."""
     model.eval()
     with torch.no_grad():
         vectors = F.normalize(model.language.answer_vectors(answers), dim=1)
         best = [place for start in range(0, len(some), 128) for place in (model.direction(collate(some[start : start + 128])) @ vectors.T).argmax(dim=1)]
-    return 100 * float(np.mean([answers[place] == example.answer for place, example in zip(best, some)]))
+    return [answers[place] for place in best]

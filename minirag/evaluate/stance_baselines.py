@@ -82,7 +82,12 @@ def everything(task):
 
 def accuracy(predicted, questions):
     """Percent of the questions whose answer was predicted."""
-    return 100 * sum(one == question.answer for one, question in zip(predicted, questions, strict=True)) / len(questions)
+    return percent_equal(predicted, [question.answer for question in questions])
+
+
+def percent_equal(some, others):
+    """Percent of the places where two lists of answers agree."""
+    return 100 * sum(one == other for one, other in zip(some, others, strict=True)) / len(some)
 
 
 def _embedder(task, encoder):
