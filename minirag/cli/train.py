@@ -1,5 +1,6 @@
 """`minirag train`: what GRAG and G-Retriever need before they can answer."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Optional
@@ -43,6 +44,7 @@ def train(
     one_of(tuning, ["frozen", "lora", "full"], "tuning")
     one_of(follow, ["paper", "code"], "version to follow called")
     encoder_named(encoder)
+    elsewhere = folder is not None
     lesson, folder = lesson_of(method, corpus, encoder, extraction, llm, follow, questions, folder)
     changed = {name: value for name, value in {"epochs": epochs, "alignment_epochs": alignment_epochs, "device": device}.items() if value is not None}
     lesson = replace(lesson, plan=replace(lesson.plan, seed=seed, **changed))
@@ -50,7 +52,7 @@ def train(
         lesson = replace(lesson, pretraining=replace(lesson.pretraining, steps=language_steps))
     told = run(lesson, folder, language_model, tuning)
     report(told, folder)
-    say("", "Next:", *(f"  {line}" for line in next_lines(told, folder, lesson, corpus, encoder, extraction, follow)))
+    say("", "Next:", *(f"  {line}" for line in next_lines(told, folder, lesson, corpus, encoder, extraction, llm, follow, elsewhere)))
 
 
 def lesson_of(method, corpus, encoder, extraction, llm, follow, questions, folder):
@@ -112,20 +114,21 @@ def report(told, folder):
     say("", f"Saved in {folder}")
 
 
-def next_lines(told, folder, lesson, corpus, encoder, extraction, follow):
-    """What to type next."""
+def next_lines(told, folder, lesson, corpus, encoder, extraction, llm, follow, elsewhere):
+    """What to type next: the folder only where the model is not looked for by itself."""
     from ..evaluate.training import TASKS
 
-    python = ["from minirag.neural import trained", f"model = trained.load({str(folder)!r})"]
     if corpus in TASKS:
+        there = f"model = trained.load({str(folder)!r})"
         return [
-            "minirag reproduce --list",
-            "or in Python, with graphs of the same kind:",
-            *python,
-            "model.write(examples, encoder)  # see minirag.neural.batches.Example",
+            "in Python, for graphs of the same kind:",
+            "from minirag.neural import trained",
+            there,
+            "model.write(examples, encoder)  # of minirag.neural.batches.Example",
         ]
-    question = lesson.parts["test"][0].question
-    options = f" --encoder {encoder}" * (encoder != "minilm") + f" --extraction {extraction}" * (extraction is not None)
+    question, method = lesson.parts["test"][0].question, told["method"]
     if follow == "code":
-        return [f"minirag.METHODS[{told['method']!r}].build(corpus, follow='code', trained={str(folder)!r}, ...).answer({question!r})"]
-    return [f'minirag ask {corpus} "{question}" --method {told["method"]}{options} --trained {folder}']
+        given = f"follow='code', encoder={encoder!r}, extraction={extraction!r}, trained={str(folder)!r}"
+        return ["in Python, since a command follows the paper:", f"minirag.METHODS[{method!r}].build(corpus, {given}).answer({question!r})"]
+    words = ["minirag", "ask", corpus, question, "--method", method, *["--encoder", encoder] * (encoder != "minilm"), *["--llm", llm] * (llm != "offline")]
+    return [shlex.join([*words, *(["--extraction", extraction] if extraction else []), *(["--trained", str(folder)] if elsewhere else [])])]
