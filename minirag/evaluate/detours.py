@@ -7,36 +7,43 @@ from dataclasses import replace
 from tempfile import TemporaryDirectory
 
 from ..detours import detours
-from .detours_conditions import ABLATIONS, CONDITIONS, SEEDS, measure_conditions
 from .ego_retrieval import RANKINGS, around_named, ego_retrieval_table
 from .expected import compare, load_expected
 from .graph_baselines import BASELINES, shallow_baselines
-from .graph_prompts import mean_and_spread
 
 GIVEN = {"whole graph": "", "ego-graph": " in the ego-graph"}  # what a baseline reads; the ego-graph is that of the named entity
 BASELINE_NAMES = tuple(f"{name}{given}" for given in GIVEN.values() for name in BASELINES if not (given and name == "most frequent answer"))
 RANKING_NAMES = tuple(f"ranking: {ranking.name}" for ranking in RANKINGS)
-TRAINED_NAMES = tuple(f"trained: {condition.name}" for condition in CONDITIONS)
-DETOURS_ROWS = (*BASELINE_NAMES, *RANKING_NAMES, *TRAINED_NAMES)
-USUAL_ROWS = (*BASELINE_NAMES, *RANKING_NAMES, *(f"trained: {condition.name}" for condition in ABLATIONS))  # the others run when named
+DROPPED = ("w/o soft pruning", "w/o graph descriptions", "w/o graph encoder", "w/o retrieval")  # the rows of Table 3
+TRAINED = "trained: "  # in front of the names of conditions, whose module is read when needed, since torch is heavy
 
 
-def reproduce_detours(rows=None, encoder="minilm", seeds=SEEDS, jobs=None):
+def detours_rows(all_rows=True):
+    """The rows of the target. all_rows=False: those that run when none is named, which of the trained ones are the paper's ablations."""
+    from .detours_conditions import ABLATIONS, CONDITIONS
+
+    return [*BASELINE_NAMES, *RANKING_NAMES, *(TRAINED + condition.name for condition in (CONDITIONS if all_rows else ABLATIONS))]
+
+
+def reproduce_detours(rows=None, encoder="minilm", seeds=None, jobs=None):
     """Measure the target: `{"target", "rows", "runs", "notes", "comparison"}`, all in percent of the test questions.
 
     Rows of baselines have "accuracy %"; those called "ranking: ..." have the columns of `ego_retrieval_table`; those called "trained: ..." have mean and
-    population deviation over the seeds, and "runs" holds every single run with its seconds and memory. rows: some by name, by default `USUAL_ROWS`.
+    population deviation over the seeds, and "runs" holds every single run with its seconds and memory. rows: some by name, by default
+    `detours_rows(False)`.
 
     Source: GRAG, Table 3 (tab-3); GRAG, Eq. 2-4 (eq-2, eq-3, eq-4)
     """
     task = detours()
-    wanted = [name for name in DETOURS_ROWS if name in (rows or USUAL_ROWS)]
+    wanted = [name for name in detours_rows() if name in (rows or detours_rows(False))]
     measured = measure_baselines(task, [name for name in wanted if name in BASELINE_NAMES], encoder)
     rankings = [ranking for ranking in RANKINGS if f"ranking: {ranking.name}" in wanted]
     for row in ego_retrieval_table(task.test, encoder, rankings):
         measured.append({"method": f"ranking: {row['ranking']}", **{key: value for key, value in row.items() if key.endswith("%")}})
     runs = []
-    if chosen := [condition.name for condition in CONDITIONS if f"trained: {condition.name}" in wanted]:
+    if chosen := [name.removeprefix(TRAINED) for name in wanted if name.startswith(TRAINED)]:
+        from .detours_conditions import measure_conditions
+
         with TemporaryDirectory() as folder:
             runs = measure_conditions(folder, chosen, encoder, seeds, jobs)
         measured += trained_rows(runs)
@@ -48,6 +55,8 @@ def reproduce_detours(rows=None, encoder="minilm", seeds=SEEDS, jobs=None):
 
 def trained_rows(runs):
     """One row for each condition: mean accuracy, its deviation over the seeds, and the means of what was retrieved and of answers that name a node."""
+    from .graph_prompts import mean_and_spread
+
     spread = {metric: mean_and_spread(runs, metric) for metric in ("accuracy", "recall", "valid")}
     rows = []
     for name, (mean, deviation, _) in spread["accuracy"].items():
@@ -63,12 +72,14 @@ def verdicts(measured):
     """
     found = {row["method"]: row for row in measured}
     full, said = found.get("trained: GRAG"), []
-    for name in (condition.name for condition in ABLATIONS[1:]):
+    for name in DROPPED:
         row = found.get(f"trained: {name}")
         if full and row:
             drop, spread = full["accuracy %"] - row["accuracy %"], full["sd"] + row["sd"]
             told = "appears here" if drop > spread else "does not appear here"
-            said.append(f"{name}: {full['accuracy %']:.1f} -> {row['accuracy %']:.1f}, a drop of {drop:.1f} against deviations of {spread:.1f}; the paper's drop {told}.")
+            said.append(
+                f"{name}: {full['accuracy %']:.1f} -> {row['accuracy %']:.1f}, a drop of {drop:.1f} against deviations of {spread:.1f}; the paper's drop {told}."
+            )
     return said
 
 

@@ -50,7 +50,7 @@ def make_bench(folder, encoder="minilm", seed=0):
     return Bench(task, table, Path(folder), PRETRAINING, PLAN, ABLATIONS[:1])
 
 
-def measure_conditions(folder, names=None, encoder="minilm", seeds=SEEDS, jobs=None):
+def measure_conditions(folder, names=None, encoder="minilm", seeds=None, jobs=None):
     """The rows of `run_all` for these conditions, by default the ablations."""
     chosen = [condition for condition in CONDITIONS if condition.name in (names or [one.name for one in ABLATIONS])]
-    return run_all(partial(make_bench, str(folder), encoder), chosen, seeds, jobs)
+    return run_all(partial(make_bench, str(folder), encoder), chosen, seeds or SEEDS, jobs)

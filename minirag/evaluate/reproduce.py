@@ -9,6 +9,7 @@ from ..methods import METHODS
 from ..readers import load_corpus
 from ..utils import MiniragError, progress
 from .benchmark import evaluate_retrieval
+from .detours import detours_rows, reproduce_detours
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce
 from .expected import compare, load_expected
@@ -49,6 +50,7 @@ TARGETS = {
     "musique_train": "rung 1: 100 MuSiQue questions over 1,890 passages; triples published by the HippoRAG authors (GPT-3.5), and by the offline rules",
     "dulce": "rung 1: Microsoft's published GPT-4 index of Operation Dulce beside ours, in the structure of GraphRAG, Table 3; no encoder",
     "paths": "rung 0 and 1: tokens and evidence of LightRAG and PathRAG on the textbook and Microsoft's Dulce index; ablations; what the flow connects",
+    "detours": "rung 0, synthetic: GRAG's Table 3 in its directions, Eq. 2-4 and what needs no graph network; models trained here, about 10 minutes",
     "expla_graphs": "rung 1: GRAG's Table 2 on ExplaGraphs, and what rules and small classifiers reach there without reading the graph",
     "musique": "rung 1, fetched: the full MuSiQue of Wang, Table IV",
     "2wikimultihopqa": "rung 1, fetched: the full 2WikiMultiHopQA of Wang, Table IV",
@@ -72,6 +74,8 @@ def reproduce(target, encoder="minilm", rows=None, ks=(2, 5, 10, 20)):
         return reproduce_dulce(rows)
     if target == "paths":
         return reproduce_paths(rows, encoder)
+    if target == "detours":
+        return reproduce_detours(rows, encoder)
     if target == "expla_graphs":
         return reproduce_expla_graphs(rows, encoder)
     wanted = [row for row in ROWS if not rows or row.name in rows]
@@ -88,6 +92,8 @@ def reproduce(target, encoder="minilm", rows=None, ks=(2, 5, 10, 20)):
 
 def row_names(target):
     """The rows that `reproduce(target, rows=...)` can pick."""
+    if target == "detours":
+        return detours_rows()
     if target == "expla_graphs":
         return expla_rows()
     return {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}.get(target) or [row.name for row in ROWS]
