@@ -94,8 +94,9 @@ def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
         optimizer.step()
         schedule.step()
     if folder is not None:
-        language.model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+        with quiet():
+            language.model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
     return language.eval()
 
 
