@@ -24,6 +24,7 @@ from ..neural.model import GraphPrompt
 from ..neural.pretraining import Pretraining, pretrain
 from ..neural.training import Plan, Trainer, write_all
 from ..utils import MiniragError
+from . import detours_conditions, expla_conditions
 from .graph_prompts import Condition, examples, table_of
 from .metrics import exact_match
 
@@ -42,10 +43,10 @@ TASKS = ("detours", "expla_graphs")
 SMALL = Pretraining(steps=300, batch=32, batch_with_text=16, with_text=0.7, keyword=0.8, vocabulary=1000, max_text=64)
 PLANS = {
     "corpus": (Plan(alignment_epochs=30, epochs=6, batch=8, later_wins=True), SMALL),  # a few validation questions seldom tell epochs apart
-    "detours": (Plan(alignment_epochs=8, alignment_rate=3e-3, batch=32, weight_decay=0.05), Pretraining()),
-    "expla_graphs": (Plan(alignment_epochs=8, alignment_rate=3e-3, batch=32, weight_decay=0.05), Pretraining()),
+    "detours": (detours_conditions.PLAN, detours_conditions.PRETRAINING),  # as in the rows of `minirag reproduce`
+    "expla_graphs": (expla_conditions.PLAN, expla_conditions.PRETRAINING),
 }
-HIDDEN = 32  # of the encoder for a task: 64 learns detours by heart
+SETTINGS = {"detours": detours_conditions.SMALL, "expla_graphs": expla_conditions.TOKEN}
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def task_lesson(name, method, encoder="minilm", follow="paper", questions=None):
     table = table_of(asked, encoder)
     parts = {part: examples(getattr(task, part), SEES[name, method.name], table)[0] for part in PARTS}
     ids, accepted = {part: [q.id for q in getattr(task, part)] for part in PARTS}, tuple((q.answer,) for q in task.test)
-    settings, source = method.choose(follow, hidden=HIDDEN).settings(), task.source
+    settings, source = method.choose(follow, **SETTINGS[name]).settings(), task.source
     return Lesson(name, source, method.name, encoder, settings, parts, ids, accepted, task.answers, f"{name} {source}", *PLANS[name])
 
 
