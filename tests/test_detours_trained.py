@@ -1,0 +1,90 @@
+"""What a trained GRAG leans on, on the synthetic task `detours`: take the evidence away and the answer changes, take something else and it stays."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from minirag.detours import VALUES, detours
+from minirag.evaluate.detours_conditions import ABLATIONS, CONDITIONS, PLAN, PRETRAINING, SEEDS, make_bench
+from minirag.evaluate.ego_retrieval import around_named
+from minirag.evaluate.graph_prompts import examples, table_of
+from minirag.neural.batches import Collator, Example
+from minirag.neural.encoder import GraphEncoder
+from minirag.neural.language_model import LanguageModel
+from minirag.neural.model import GraphPrompt, Settings
+from minirag.neural.pruning import SoftPruning
+from minirag.neural.training import Trainer, write_all
+
+ANSWERS = {value for values in VALUES.values() for value in values}
+
+
+class Letters:
+    """Any unit vectors will do where nothing is learnt."""
+
+    def encode(self, texts, kind="passage"):
+        rows = [torch.randn(32, generator=torch.Generator().manual_seed(sum(map(ord, text)) + len(text))) for text in texts]
+        return torch.nn.functional.normalize(torch.stack(rows), dim=1).numpy()
+
+
+def without(question, node):
+    """The question over its graph without this node and the node's edges."""
+    kept = [other for other in range(len(question.graph.nodes)) if other != node]
+    return replace(question, graph=question.graph.subgraph(kept), evidence_nodes=(), evidence_edges=())
+
+
+def bystander(question):
+    """A value that is no evidence and of another kind than the asked one, so that nothing about the answer hangs on it."""
+    evidence, asked = set(question.evidence_nodes), question.question.split()[3]
+    return next(node for node, text in enumerate(question.graph.nodes) if text in ANSWERS - set(VALUES[asked]) and node not in evidence)
+
+
+def seen(questions):
+    return [Example(question.question, question.answer, (question.graph,)) for question in questions]
+
+
+def test_every_condition_has_a_name_of_its_own_and_the_seeds_are_three():
+    assert len({condition.name for condition in CONDITIONS}) == len(CONDITIONS) and len(SEEDS) == 3
+    assert ABLATIONS[0].name == "GRAG"
+
+
+def test_a_masked_node_changes_the_vector_of_its_graph_and_of_no_other():
+    """Source: GRAG, Eq. 9-10 (eq-9, eq-10)"""
+    questions = [around_named(question) for question in detours(train=0, validation=0, test=4).test]
+    masked = [without(questions[0], questions[0].evidence_nodes[2]), *questions[1:]]
+    table = table_of(questions, Letters())
+    torch.manual_seed(0)
+    encoder, pruning, collate = GraphEncoder(table.dimensions, hidden=8), SoftPruning(table.dimensions), Collator(table)
+    whole, part = (encoder(batch, pruning(batch)) for batch in (collate(seen(questions)), collate(seen(masked))))
+    assert not torch.allclose(whole[0], part[0], atol=1e-3)
+    assert torch.allclose(whole[1:], part[1:], atol=1e-5)
+
+
+def test_rows_of_one_table_retrieve_once():
+    task = detours(train=0, validation=0, test=3)
+    table = table_of(task.test, Letters())
+    first, held = examples(task.test, ABLATIONS[0], table)
+    again, _ = examples(task.test, ABLATIONS[1], table)
+    assert [example.graphs for example in first] == [example.graphs for example in again]
+    assert all(set(question.evidence_nodes) <= nodes for question, nodes in zip(task.test, held))
+
+
+@pytest.mark.slow
+def test_the_answer_hangs_on_the_evidence_and_not_on_bystanders(tmp_path):
+    """GRAG without descriptions, trained; then a node is taken from every test graph. Source: GRAG, Eq. 11 (eq-11)"""
+    bench = make_bench(tmp_path)
+    condition = next(condition for condition in ABLATIONS if condition.name == "w/o graph descriptions")
+    language = LanguageModel.load(replace(bench, pretraining=PRETRAINING).language_model("tiny", 0))
+    torch.manual_seed(0)
+    model, collate = GraphPrompt(language, bench.table.dimensions, Settings(**condition.settings)), Collator(bench.table)
+    train, validation = (examples(part, condition, bench.table)[0] for part in (bench.task.train, bench.task.validation))
+    Trainer(model, collate, PLAN).fit(train, validation)
+    test = [around_named(question) for question in bench.task.test[:200]]
+    answers = lambda questions: write_all(model, collate, seen(questions))
+    right = [question for question, answer in zip(test, answers(test)) if answer == question.answer]
+    assert len(right) > 120
+    changed = lambda masked: sum(answer != question.answer for question, answer in zip(right, answers(masked))) / len(right)
+    gone, aside = (changed([without(question, which(question)) for question in right]) for which in (lambda question: question.evidence_nodes[2], bystander))
+    between = changed([without(question, question.evidence_nodes[1]) for question in right])
+    assert gone > 0.9 and between > 0.5
+    assert aside < 0.2
