@@ -44,6 +44,8 @@ def test_a_drop_counts_when_it_is_larger_than_the_seeds_differ():
     assert "a drop of 60.0 against deviations of 2.0; the paper's drop appears here" in first
     assert "does not appear here" in second
     assert "lost the question" in route
+    lost = [rows[0], {**rows[1], "accuracy %": 12.5}]
+    assert "learnt too little" in verdicts(lost)[0] and "appears here" not in verdicts(lost)[0]
     guess = {"method": "most frequent value of the right type in the ego-graph", "accuracy %": 30.2}
     assert "30.0 is less than the 30.2 of guessing" in verdicts([*rows, guess])[-1]
 

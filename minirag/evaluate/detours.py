@@ -6,7 +6,7 @@ The paper's numbers are about WebQSP and Llama-2; they stand in `data/expected/d
 from dataclasses import replace
 from tempfile import TemporaryDirectory
 
-from ..detours import detours
+from ..detours import VALUES, detours
 from .ego_retrieval import RANKINGS, around_named, ego_retrieval_table
 from .expected import compare, load_expected
 from .graph_baselines import BASELINES, shallow_baselines
@@ -15,6 +15,7 @@ GIVEN = {"whole graph": "", "ego-graph": " in the ego-graph"}  # what a baseline
 BASELINE_NAMES = tuple(f"{name}{given}" for given in GIVEN.values() for name in BASELINES if not (given and name == "most frequent answer"))
 RANKING_NAMES = tuple(f"ranking: {ranking.name}" for ranking in RANKINGS)
 GUESS = "most frequent value of the right type"
+FLOOR = 100 / min(map(len, VALUES.values()))
 NO_ROUTE = (
     "Pruning is the only way in which the question reaches the graph encoder, and the tiny language model was taught with random answers, so it does not hold "
     "a word against the question either: the row w/o soft pruning has lost the question, and its drop does not measure pruning alone."
@@ -81,10 +82,10 @@ def verdicts(measured):
         row = found.get(f"trained: {name}")
         if full and row:
             drop, spread = full["accuracy %"] - row["accuracy %"], full["sd"] + row["sd"]
-            told = "appears here" if drop > spread else "does not appear here"
-            said.append(
-                f"{name}: {full['accuracy %']:.1f} -> {row['accuracy %']:.1f}, a drop of {drop:.1f} against deviations of {spread:.1f}; the paper's drop {told}."
-            )
+            told = "the paper's drop appears here" if drop > spread else "the paper's drop does not appear here"
+            if row["accuracy %"] <= FLOOR:
+                told = f"but it is no better than naming any value of the right type ({FLOOR:.1f}), so it learnt too little for the drop to say anything"
+            said.append(f"{name}: {full['accuracy %']:.1f} -> {row['accuracy %']:.1f}, a drop of {drop:.1f} against deviations of {spread:.1f}; {told}.")
     unpruned, guess = found.get("trained: w/o soft pruning"), found.get(f"{GUESS}{GIVEN['ego-graph']}")
     if unpruned:
         said.append(NO_ROUTE)
