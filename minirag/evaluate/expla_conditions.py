@@ -32,13 +32,13 @@ CONDITIONS = (
     Condition("GRAG", text="description", settings=TOKEN),
     Condition("GRAG by elementwise distance", text="description", settings={**TOKEN, "pruning": "elementwise"}),
     Condition("G-Retriever", retrieve="steiner", text="flat", settings=UNPRUNED),
-    Condition("LM only with LoRA", settings=NO_TOKEN, tuning="lora", plan=TUNED),
+    Condition("BM25 top-3", retrieve="bm25", top=3, text="flat", settings=NO_TOKEN),
+    Condition("BM25 top-5", retrieve="bm25", top=5, text="flat", settings=NO_TOKEN),
+    Condition("MiniLM top-3", retrieve="dense", top=3, text="flat", settings=NO_TOKEN),
+    Condition("MiniLM top-5", retrieve="dense", top=5, text="flat", settings=NO_TOKEN),
+    Condition("top-10 (all of it)", retrieve="whole", text="flat", settings=NO_TOKEN),
     Condition("LM with hard prompt and LoRA", text="description", settings=NO_TOKEN, tuning="lora", plan=TUNED),
-    Condition("LM with hard prompt fine-tuned", text="description", settings=NO_TOKEN, tuning="full", plan=TUNED),
     Condition("GRAG with LoRA", text="description", settings=TOKEN, tuning="lora"),
-    Condition("BM25 top-3 fine-tuned", retrieve="bm25", top=3, text="flat", settings=NO_TOKEN, tuning="full", plan=TUNED),
-    Condition("MiniLM top-3 fine-tuned", retrieve="dense", top=3, text="flat", settings=NO_TOKEN, tuning="full", plan=TUNED),
-    Condition("top-10 (all of it) fine-tuned", retrieve="whole", text="flat", settings=NO_TOKEN, tuning="full", plan=TUNED),
 )
 AS_CODE = Condition("GRAG as in its code", text="flat", settings={**TOKEN, **CODE})  # all questions look the same to its encoder
 CONDITION_NAMES = (*(condition.name for condition in CONDITIONS), AS_CODE.name)
