@@ -147,6 +147,15 @@ def test_no_factors_are_factors_of_one(table):
     assert torch.equal(encoder(batch), encoder(batch, (torch.ones(len(batch.nodes)), torch.ones(len(batch.edges)))))
 
 
+def test_without_pruning_only_the_control_hears_the_question(table):
+    asked = [Example(question, "red", (STAR,)) for question in (EXAMPLES[0].question, EXAMPLES[1].question)]
+    batch = Collator(table)(asked)
+    for sees in (False, True):
+        torch.manual_seed(0)
+        pooled = GraphEncoder(table.dimensions, hidden=8, sees_question=sees)(batch)
+        assert torch.allclose(pooled[0], pooled[1], atol=1e-5) is not sees
+
+
 def test_a_pruned_edge_says_nothing_and_a_pruned_node_sends_nothing(table):
     """With factor 0 the text of an edge, or of a node, no longer matters. Source: GRAG, Eq. 9 (eq-9)"""
     torch.manual_seed(0)

@@ -85,17 +85,21 @@ class GraphEncoder(nn.Module):
 
     prune_at: "layers", the factors scale the nodes in every layer (paper), or "input", before the first one only (official code).
     merge: "graphs", the mean over a question's graphs of each graph's mean (paper), or "nodes", one mean over all their nodes (official code).
+    sees_question: the question's vector is added to every node before the first layer, a control of this kit: it reaches the encoder without pruning.
 
     Source: GRAG, Eq. 9-10 (eq-9, eq-10)
     """
 
-    def __init__(self, text_dimensions, hidden=64, layers=2, heads=4, dropout=0.0, edges_in_messages=True, prune_at="layers", merge="graphs"):
+    def __init__(
+        self, text_dimensions, hidden=64, layers=2, heads=4, dropout=0.0, edges_in_messages=True, prune_at="layers", merge="graphs", sees_question=False
+    ):  # fmt: skip
         super().__init__()
         sizes = [text_dimensions] + [hidden] * (layers - 1)
         self.layers = nn.ModuleList(GraphAttention(size, hidden, heads, text_dimensions, edges_in_messages) for size in sizes)
         self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in sizes)
         self.out = nn.LayerNorm(hidden)
         self.dropout, self.prune_at, self.merge, self.hidden = nn.Dropout(dropout), prune_at, merge, hidden
+        self.question = nn.Linear(text_dimensions, heads * hidden, bias=False) if sees_question else None
 
     def forward(self, batch, factors=None):
         """factors: (alpha_n, alpha_e) of `SoftPruning`, or None for no pruning."""
@@ -104,6 +108,8 @@ class GraphEncoder(nn.Module):
         states = None
         for layer, norm in zip(self.layers, self.norms):
             projected = layer.node(texts).index_select(0, batch.nodes) if states is None else layer.node(states)
+            if states is None and self.question is not None:
+                projected = projected + self.question(batch.asked * batch.asked.shape[1] ** 0.5).index_select(0, batch.question_of_node)
             if states is None or self.prune_at == "layers":
                 projected = projected * node_scale[:, None]  # W (alpha h) is alpha (W h)
             received = layer(projected, edge_scale, texts, batch)

@@ -26,6 +26,7 @@ class Settings:
     pruning: the distance, "scalar" (paper) or "elementwise" (code), or "none". squash: a sigmoid over the factors.
     prune_at: in all "layers" (paper) or at the "input" (code). edges_in_messages: False in the code, whose layers ignore edge attributes.
     merge: mean over "graphs" (paper) or over their "nodes" (code).
+    sees_question: True adds the question to every node, a control of this kit (`GraphEncoder`).
     hidden, layers, heads, dropout: of the encoder, sized for a laptop (paper: 1024, 4, 4).
     """
 
@@ -35,6 +36,7 @@ class Settings:
     prune_at: str = "layers"
     edges_in_messages: bool = True
     merge: str = "graphs"
+    sees_question: bool = False
     hidden: int = 64
     layers: int = 2
     heads: int = 4
@@ -71,7 +73,7 @@ class GraphPrompt(nn.Module):
         if settings.graph_token == "encoder":
             if settings.pruning != "none":
                 self.pruning = SoftPruning(dimensions, settings.pruning, squash=settings.squash)
-            options = ("hidden", "layers", "heads", "dropout", "edges_in_messages", "prune_at", "merge")
+            options = ("hidden", "layers", "heads", "dropout", "edges_in_messages", "prune_at", "merge", "sees_question")
             self.encoder = GraphEncoder(dimensions, **{name: getattr(settings, name) for name in options})
             middle = 4 * settings.hidden
             self.projector = nn.Sequential(nn.Linear(settings.hidden, middle), nn.GELU(), nn.Linear(middle, language.dimensions))
