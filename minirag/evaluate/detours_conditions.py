@@ -31,16 +31,27 @@ OTHERS = (
     Condition("LM, hard prompt", "named", text="description", settings=NO_TOKEN),
     Condition("constant token", "named", settings={"graph_token": "constant"}),
     Condition("graph token, unpruned", "named", settings=UNPRUNED),
+    Condition("graph token, unpruned, question added", "named", settings={**UNPRUNED, "sees_question": True}),
     Condition("graph token, elementwise distance", "named", settings={**SMALL, "pruning": "elementwise"}),
     Condition("graph token, pruned at the input", "named", settings={**SMALL, "prune_at": "input"}),
     Condition("graph token as in the code", "named", settings={**SMALL, **CODE}),
     Condition("graph token, no warm-up", "named", settings=SMALL, plan={"alignment_epochs": 0, "epochs": 7, "rate": 3e-3}),
     Condition("graph token, whole graph", "whole", settings=SMALL),
-    Condition("graph token, Eq. 4 top 1", "ego", top=1, settings=SMALL),
-    Condition("graph token, Eq. 4 top 3", "ego", top=3, settings=SMALL),
+    Condition("graph token, linked and Eq. 4, N = 3", "linked", top=3, settings=SMALL),
+    Condition("graph token, larger LM", "named", size="small", settings=SMALL),
     Condition("G-Retriever, graph token", "steiner", settings=UNPRUNED),
+    Condition("G-Retriever, graph token, pruned", "steiner", settings=SMALL),
+    Condition("w/o graph encoder, LM fine-tuned for 4 epochs", "named", text="description", settings=NO_TOKEN, tuning="full", plan={"epochs": 4}),
 )
-CONDITIONS = ABLATIONS + OTHERS
+# GRAG, Figure 3: how many ego-graphs of how many hops, ranked by Eq. 4.
+SWEEP = tuple(Condition(f"graph token, Eq. 4, k = {k}, N = {n}", "ego", top=n, hops=k, settings=SMALL) for k in (1, 2) for n in (1, 3, 5, 10))
+# GRAG, Table 5 and Figure 4: single nodes and edges as text, for a tuned language model, and beside a graph token.
+FLAT = tuple(
+    Condition(f"{name} top-{k}, LoRA", how, top=k, text="flat", settings=NO_TOKEN, tuning="lora")
+    for name, how in (("BM25", "bm25"), ("MiniLM", "dense")) for k in (3, 5, 10)
+)  # fmt: skip
+BOTH = (Condition("graph token with MiniLM top-5 as text", "named", top=5, text="flat", text_from="dense", settings=SMALL),)
+CONDITIONS = ABLATIONS + OTHERS + SWEEP + FLAT + BOTH
 
 
 def make_bench(folder, encoder="minilm", seed=0):
