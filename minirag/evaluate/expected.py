@@ -13,7 +13,7 @@ from ..shipped import shipped
 # How far a new run may lie from the stored one and still count: "exact" has no encoder in it; "neural" depends on the
 # last digits of an encoder, which differ between processors, so that near-ties may swap (percent points); "tokens" are those of a context so filled;
 # "trained" is the mean over a few seeds of a model trained here, where the last digits of one step change all later ones: another processor is another draw.
-TOLERANCES = {"exact": 1e-6, "neural": 1.0, "tokens": 100.0, "trained": 6.0}
+TOLERANCES = {"exact": 1e-6, "neural": 1.0, "tokens": 100.0, "trained": 10.0}
 
 
 @dataclass(frozen=True)
