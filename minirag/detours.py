@@ -41,6 +41,8 @@ def detours(train=6000, validation=600, test=600, seed=0, people=8, contacts=2):
             f"detours(people={people}, contacts={contacts}) cannot be made: with {len(NAMES)} names, people is 2 to {len(NAMES)}; "
             f"with {len(RELATIONS)} relations, contacts is 1 to {len(RELATIONS)} and less than people."
         )
+    if min(train, validation, test) < 0:
+        raise MiniragError(f"detours(train={train}, validation={validation}, test={test}): numbers of questions from 0 on are expected.")
     sizes = {"train": train, "validation": validation, "test": test}
     parts = {name: _part(name, size, f"{seed} {people} {contacts}", people, contacts) for name, size in sizes.items()}
     return GraphTask("detours", f"synthetic, generated with seed {seed}, {people} people", **parts)

@@ -47,16 +47,20 @@ def read_expla_graphs(path, asks="pair"):
 
     Ids are positions in the file, counted from 0 over all lines, the broken ones too. A line is left out when its label is neither of the two, a text is
     missing, or its graph has no triple or one of other than three parts; counts say how many and why, and one warning names the first of them.
-    Nodes are texts in lower case, each once a graph. Raises `MiniragError` for a file with other columns, or with no line that can be read.
+    Nodes are texts in lower case, each once a graph. Raises `MiniragError` for a file that cannot be opened, that has other columns, or
+    no line that can be read.
     """
     if asks not in ASKS:
         raise MiniragError(f"asks is one of {', '.join(map(repr, ASKS))}; got {asks!r}.")
     path = Path(path)
-    with open(path, encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(lines, delimiter="\t")
-        if tuple(rows.fieldnames or ()) != COLUMNS:
-            raise MiniragError(f"{path.name} is not a file of ExplaGraphs: expected the tab-separated columns {', '.join(COLUMNS)}, found {rows.fieldnames}.")
-        rows = list(rows)
+    try:
+        with open(path, encoding="utf-8", newline="") as lines:
+            reader = csv.DictReader(lines, delimiter="\t")
+            names, rows = reader.fieldnames, list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise MiniragError(f"{path} cannot be read as a table in UTF-8 ({error}).") from error
+    if tuple(names or ()) != COLUMNS:
+        raise MiniragError(f"{path.name} is not a file of ExplaGraphs: expected the tab-separated columns {', '.join(COLUMNS)}, found {names}.")
     questions, problems, first = [], Counter(), ""
     for place, row in enumerate(rows):
         problem = _problem(row)
@@ -87,10 +91,13 @@ def _problem(row):
 
 
 def parse_graph(text):
-    """ "(a; r; b)(b; s; c)" as a `TextualGraph`: lower case, a node for each different text, in order of appearance."""
+    """ "(a; r; b)(b; s; c)" as a `TextualGraph`: lower case, a node for each different text, in order of appearance. Raises `MiniragError` for a triple of other than three parts."""
     places, edges = {}, []
     for triple in TRIPLE.findall(text):
-        head, relation, tail = (part.strip().lower() for part in triple.split(";"))
+        parts = [part.strip().lower() for part in triple.split(";")]
+        if len(parts) != 3:
+            raise MiniragError(f"({triple}) has {len(parts)} parts; (head; relation; tail) is expected.")
+        head, relation, tail = parts
         edges.append((places.setdefault(head, len(places)), relation, places.setdefault(tail, len(places))))
     return TextualGraph(tuple(places), tuple(edges))
 
@@ -107,9 +114,11 @@ def belief_and_argument(question):
 
 
 def split(questions, seed=SPLIT_SEED):
-    """The questions as a `GraphTask`: 60% to train, 20% to validate, 20% to test, drawn by chance with this seed."""
+    """The questions as a `GraphTask`: 60% to train, 20% to validate, 20% to test, drawn by chance with this seed. Raises `MiniragError` for fewer than 4."""
     from sklearn.model_selection import train_test_split
 
+    if len(questions) < 4:
+        raise MiniragError(f"{len(questions)} questions cannot be split into three parts: 4 or more are expected.")
     train, held_out = train_test_split(range(len(questions)), test_size=HELD_OUT, random_state=seed)
     validation, test = train_test_split(held_out, test_size=TEST_SHARE, random_state=seed)
     source = SOURCE if seed == SPLIT_SEED else f"ExplaGraphs, written by people; split by seed {seed}"

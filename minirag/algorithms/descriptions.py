@@ -112,6 +112,9 @@ def code_outline(ego, root=0, hops=2):
 
     Source: GRAG, Sec. 4.2 (description); released code, `hard_prompt`
     """
+    if not ego.nodes:
+        return ""
+    _check_root(ego, root)
     out, lines = _leaving(ego), []
     text = {(head, tail): relation for head, relation, tail in ego.edges}
     depth, number, parent, extra, waiting = {root: 0}, {root: ""}, {}, {}, deque([root])
@@ -150,6 +153,11 @@ def flat_text(graph, nodes=None, edges=None):
     return table.getvalue()
 
 
+def _check_root(ego, root):
+    if ego.nodes and not 0 <= root < len(ego.nodes):
+        raise ValueError(f"root={root!r}: expected a position among {len(ego.nodes)} nodes.")
+
+
 def _leaving(ego):
     out = [[] for _ in ego.nodes]
     for edge, (head, _, _) in enumerate(ego.edges):
@@ -159,8 +167,7 @@ def _leaving(ego):
 
 def _trees(ego, root):
     """(start, positions of its tree's edges): the root's tree first, then one for each first node that is left and has an edge to go on."""
-    if ego.nodes and not 0 <= root < len(ego.nodes):
-        raise ValueError(f"root={root!r}: expected a position among {len(ego.nodes)} nodes.")
+    _check_root(ego, root)
     out, reached, trees = _leaving(ego), set(), []
     for start in [root] * bool(ego.nodes) + [node for node in range(len(ego.nodes)) if out[node]]:
         if start in reached:

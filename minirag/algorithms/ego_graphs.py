@@ -116,8 +116,9 @@ def rank_ego_graphs(question_vectors, pooled, top):
 def touched(graph, edges, hops, direction="out"):
     """The roots whose ego-graphs hold one of the edges at these positions of `graph`, sorted: those that changed when the edges were added, and no others.
 
-    A new edge cannot bring a node into an ego-graph without being in it itself, with both of its ends.
+    A new edge cannot bring a node into an ego-graph without being in it itself, with both of its ends. hops, direction and errors: as for `members`.
     """
+    _check_reach(hops, direction)
     heads, tails = (ends[np.asarray(edges, dtype=np.int64)] for ends in _ends(graph))
     ends, row = np.unique(np.concatenate([heads, tails]), return_inverse=True)
     holding, _ = members(graph, hops, OTHER_WAY[direction], ends)

@@ -133,7 +133,9 @@ class Growth:
         return node, reach + self.moat(node)
 
     def moat(self, cluster):
+        """How wide the cluster's own moat is by now."""
         return min(self.now, self.stopped[cluster]) - self.born[cluster]
 
     def clock(self, cluster):
+        """How long the cluster has grown, on the clock of its notes, which stands still while it is idle."""
         return min(self.now, self.stopped[cluster]) - self.zero[cluster]

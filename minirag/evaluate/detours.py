@@ -44,7 +44,7 @@ def reproduce_detours(rows=None, encoder="minilm", seeds=None, jobs=None):
     wanted = [name for name in detours_rows() if name in (rows or detours_rows(False))]
     measured = measure_baselines(task, [name for name in wanted if name in BASELINE_NAMES], encoder)
     rankings = [ranking for ranking in RANKINGS if f"ranking: {ranking.name}" in wanted]
-    for row in ego_retrieval_table(task.test, encoder, rankings):
+    for row in ego_retrieval_table(task.test, encoder, rankings) if rankings else ():
         measured.append({"method": f"ranking: {row['ranking']}", **{key: value for key, value in row.items() if key.endswith("%")}})
     runs = []
     if chosen := [name.removeprefix(TRAINED) for name in wanted if name.startswith(TRAINED)]:

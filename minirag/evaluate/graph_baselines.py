@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 
 from ..encoders import load_encoder
+from ..utils import MiniragError
 
 STRENGTHS = (0.01, 0.1, 1.0)  # of the logistic regression, the inverse of its regularisation; the validation part chooses
 
@@ -16,14 +17,18 @@ STRENGTHS = (0.01, 0.1, 1.0)  # of the logistic regression, the inverse of its r
 def shallow_baselines(task, encoder="minilm", names=None):
     """`[{"method", "accuracy %"}]` on the test part of a `GraphTask`. names: some of `BASELINES`, by default all.
 
-    Everything is learnt from the train part, and the validation part picks the strength of the regularisation.
+    Everything is learnt from the train part, and the validation part picks the strength of the regularisation. Raises MiniragError for a task without
+    training or test questions.
     """
+    if not task.train or not task.test:
+        raise MiniragError(f"{task!r}: baselines learn from training questions and are measured on test questions; one of the two is missing.")
     truth = [question.answer for question in task.test]
     chosen = [name for name in BASELINES if names is None or name in names]
     return [{"method": name, "accuracy %": round(100 * accuracy(BASELINES[name](task, encoder), truth), 1)} for name in chosen]
 
 
 def accuracy(found, truth):
+    """Share of the answers found that are the true ones, from 0 to 1."""
     return float(np.mean([one == other for one, other in zip(found, truth, strict=True)]))
 
 
@@ -94,6 +99,7 @@ def text_vectors(questions, encoder):
 
 
 def words_of(text):
+    """The words of a text, in lower case."""
     return re.findall(r"\w+", text.lower())
 
 

@@ -93,7 +93,10 @@ class EgoIndex:
 
     def union(self, roots):
         """What some ego-graphs hold together: `(node positions, edge positions)`, each once and sorted."""
-        nodes, edges = members(self.graph, self.hops, self.direction, roots)
+        try:
+            nodes, edges = members(self.graph, self.hops, self.direction, roots)
+        except ValueError as error:
+            raise MiniragError(f"These ego-graphs cannot be joined: {error}") from error
         return tuple(np.unique(nodes.indices).tolist()), tuple(np.unique(edges.indices).tolist())
 
     def extended(self, nodes=(), edges=()):
