@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from minirag.detours import VALUES, detours
-from minirag.evaluate.detours_conditions import ABLATIONS, CONDITIONS, PLAN, PRETRAINING, SEEDS, make_bench
+from minirag.evaluate.detours_conditions import ABLATIONS, CONDITIONS, PLAN, SEEDS, make_bench
 from minirag.evaluate.ego_retrieval import around_named
 from minirag.evaluate.graph_prompts import examples, table_of
 from minirag.neural.batches import Collator, Example
@@ -27,9 +27,9 @@ class Letters:
         return torch.nn.functional.normalize(torch.stack(rows), dim=1).numpy()
 
 
-def without(question, node):
-    """The question over its graph without this node and the node's edges."""
-    kept = [other for other in range(len(question.graph.nodes)) if other != node]
+def without(question, *gone):
+    """The question over its graph without these nodes and their edges."""
+    kept = [node for node in range(len(question.graph.nodes)) if node not in gone]
     return replace(question, graph=question.graph.subgraph(kept), evidence_nodes=(), evidence_edges=())
 
 
@@ -37,6 +37,14 @@ def bystander(question):
     """A value that is no evidence and of another kind than the asked one, so that nothing about the answer hangs on it."""
     evidence, asked = set(question.evidence_nodes), question.question.split()[3]
     return next(node for node, text in enumerate(question.graph.nodes) if text in ANSWERS - set(VALUES[asked]) and node not in evidence)
+
+
+def related(question):
+    """Those whom the named person, node 0, is related to, if each of the three has another value of the asked kind; else nobody."""
+    people = [tail for head, text, tail in question.graph.edges if head == 0 and text not in VALUES]
+    asked = question.question.split()[3]
+    values = {tail for head, text, tail in question.graph.edges if text == asked and head in (0, *people)}
+    return people if len(values) == 1 + len(people) else []
 
 
 def seen(questions):
@@ -60,6 +68,12 @@ def test_a_masked_node_changes_the_vector_of_its_graph_and_of_no_other():
     assert torch.allclose(whole[1:], part[1:], atol=1e-5)
 
 
+def test_who_is_related_is_told_apart_by_three_values():
+    questions = [around_named(question) for question in detours(train=0, validation=0, test=40).test]
+    chosen = [question for question in questions if related(question)]
+    assert len(chosen) > 20 and all(len(related(question)) == 2 and question.evidence_nodes[1] in related(question) for question in chosen)
+
+
 def test_rows_of_one_table_retrieve_once():
     task = detours(train=0, validation=0, test=3)
     table = table_of(task.test, Letters())
@@ -71,10 +85,11 @@ def test_rows_of_one_table_retrieve_once():
 
 @pytest.mark.slow
 def test_the_answer_hangs_on_the_evidence_and_not_on_bystanders(tmp_path):
-    """GRAG without descriptions, trained; then a node is taken from every test graph. Source: GRAG, Eq. 11 (eq-11)"""
+    """GRAG without descriptions, trained; then nodes are taken from every test graph. Without the person in the middle most answers stay, by elimination:
+    once the other one is gone too, two values hang in the air. Source: GRAG, Eq. 11 (eq-11)"""
     bench = make_bench(tmp_path)
     condition = next(condition for condition in ABLATIONS if condition.name == "w/o graph descriptions")
-    language = LanguageModel.load(replace(bench, pretraining=PRETRAINING).language_model("tiny", 0))
+    language = LanguageModel.load(bench.language_model("tiny", 0))
     torch.manual_seed(0)
     model, collate = GraphPrompt(language, bench.table.dimensions, Settings(**condition.settings)), Collator(bench.table)
     train, validation = (examples(part, condition, bench.table)[0] for part in (bench.task.train, bench.task.validation))
@@ -83,8 +98,9 @@ def test_the_answer_hangs_on_the_evidence_and_not_on_bystanders(tmp_path):
     answers = lambda questions: write_all(model, collate, seen(questions))
     right = [question for question, answer in zip(test, answers(test)) if answer == question.answer]
     assert len(right) > 120
-    changed = lambda masked: sum(answer != question.answer for question, answer in zip(right, answers(masked))) / len(right)
+    changed = lambda masked: sum(answer != question.answer for question, answer in zip(masked, answers(masked))) / len(masked)
     gone, aside = (changed([without(question, which(question)) for question in right]) for which in (lambda question: question.evidence_nodes[2], bystander))
-    between = changed([without(question, question.evidence_nodes[1]) for question in right])
-    assert gone > 0.9 and between > 0.5
-    assert aside < 0.2
+    middle = changed([without(question, question.evidence_nodes[1]) for question in right])
+    both = changed([without(question, *related(question)) for question in right if related(question)])
+    assert gone > 0.9 and aside < 0.2
+    assert both > middle + 0.1
