@@ -91,7 +91,10 @@ def _problem(row):
 
 
 def parse_graph(text):
-    """ "(a; r; b)(b; s; c)" as a `TextualGraph`: lower case, a node for each different text, in order of appearance. Raises `MiniragError` for a triple of other than three parts."""
+    """ "(a; r; b)(b; s; c)" as a `TextualGraph`: lower case, a node for each different text, in order of appearance.
+
+    Raises `MiniragError` for a triple of other than three parts.
+    """
     places, edges = {}, []
     for triple in TRIPLE.findall(text):
         parts = [part.strip().lower() for part in triple.split(";")]

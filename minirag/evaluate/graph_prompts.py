@@ -4,7 +4,7 @@ import os
 import resource
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Mapping
@@ -13,13 +13,13 @@ import numpy as np
 
 from ..algorithms.bm25 import BM25
 from ..algorithms.descriptions import describe, flat_text
-from ..algorithms.ego_graphs import ego_graph
+from ..algorithms.ego_graphs import OTHER_WAY, ego_graph
 from ..detours import named_entity
 from ..index.ego_graphs import EgoIndex
 from ..neural.batches import Collator, Example, TextTable
-from ..neural.language_model import LanguageModel
+from ..neural.language_model import TUNINGS, LanguageModel
 from ..neural.model import GraphPrompt, Settings
-from ..neural.pretraining import Pretraining, pretrain
+from ..neural.pretraining import SIZES, Pretraining, pretrain
 from ..neural.training import Plan, Trainer, write_all
 from ..operators import subgraph
 from ..utils import MiniragError, progress
@@ -54,6 +54,13 @@ class Condition:
     plan: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
+        for given, kind in ((self.settings, Settings), (self.plan, Plan)):
+            if unknown := sorted(set(given) - {field.name for field in fields(kind)}):
+                raise MiniragError(f"A condition changes {', '.join(field.name for field in fields(kind))} of `{kind.__name__}`; got {unknown[0]!r}.")
+        if self.size not in SIZES or self.tuning not in TUNINGS:
+            raise MiniragError(f"A condition's size is one of {', '.join(SIZES)}, its tuning one of {', '.join(TUNINGS)}; got {self!r}.")
+        if self.top < 1 or self.hops < 0 or self.direction not in OTHER_WAY:
+            raise MiniragError(f"A condition has top from 1, hops from 0 and a direction of {', '.join(OTHER_WAY)}; got {self!r}.")
         if self.retrieve not in RETRIEVERS or self.text not in TEXTS or self.text_from not in ("", *RETRIEVERS):
             raise MiniragError(f"A condition retrieves one of {', '.join(RETRIEVERS)} and reads one of {', '.join(TEXTS)}; got {self!r}.")
 
@@ -128,6 +135,8 @@ def flat(question, how, top, known):
     """
     graph = question.graph
     texts = [*graph.nodes, *graph.lines()]
+    if not texts:
+        return [], []
     if how == "bm25":
         scores = BM25([words_of(text) for text in texts]).scores(words_of(question.asked))
     else:
@@ -139,6 +148,10 @@ def flat(question, how, top, known):
 
 
 def hard_prompt(graph, pieces, how):
+    """The text of these pieces of a graph: their descriptions, a line that several share only once; "flat" tables; or nothing.
+
+    Source: GRAG, Eq. 8 (eq-8)
+    """
     if how == "none" or not pieces:
         return ""
     if how == "flat":
@@ -150,7 +163,7 @@ def hard_prompt(graph, pieces, how):
 class Bench:
     """What all conditions of a task share. folder: where the tiny language models lie, one for each size and seed, so that rows differ in one thing only.
 
-    pretraining: of these models; plan: the training that a condition may change.
+    pretraining: of these models; plan: the training that a condition may change; reads: the conditions whose prompts these models are taught to read.
     """
 
     task: Any
@@ -229,10 +242,10 @@ def run_all(make_bench, conditions, seeds, jobs=None):
         for done in as_completed([pool.submit(_teach, *one) for one in seen]):
             done.result()
             bar.update()
-        jobs = {pool.submit(_measure, *one): place for place, one in enumerate(wanted)}
+        places = {pool.submit(_measure, *one): place for place, one in enumerate(wanted)}
         rows = {}
-        for done in as_completed(jobs):
-            rows[jobs[done]] = done.result()
+        for done in as_completed(places):
+            rows[places[done]] = done.result()
             bar.update()
     return [rows[place] for place in range(len(wanted))]
 

@@ -22,7 +22,7 @@ from ..neural.batches import Collator, TextTable
 from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt
 from ..neural.pretraining import Pretraining, pretrain
-from ..neural.training import Plan, Trainer, write_all
+from ..neural.training import Plan, Trainer, chosen_device, write_all
 from ..utils import MiniragError
 from . import detours_conditions, expla_conditions
 from .graph_prompts import Condition, examples, table_of
@@ -127,6 +127,7 @@ def train(lesson, folder, language_model=None, tuning="frozen"):
     """
     import torch
 
+    chosen_device(lesson.plan.device)  # told before anything is taught
     folder, key = Path(folder), run_key(lesson, language_model, tuning)
     if finished(folder, key):
         return bundles.load(folder, "cpu").told

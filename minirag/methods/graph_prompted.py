@@ -125,7 +125,7 @@ class GraphPrompted(Method):
         named = "rules" if extraction is None else extraction if isinstance(extraction, str) else ""
         relations = knowledge_graph(corpus.chunks, choose_extraction(corpus, extraction, llm, executor))
         method = cls(relations, llm, encoder, chosen, named, trained)
-        method.index
+        method.index  # encoded now, not when the first question comes
         return method
 
     @classmethod
@@ -160,10 +160,12 @@ class GraphPrompted(Method):
 
     @property
     def hops(self):
+        """Of the ego-graphs; a method without ego-graphs takes none and uses only the vectors of nodes and edges."""
         return getattr(self.chosen, "hops", 0)
 
     @property
     def direction(self):
+        """Of the ego-graphs: see `minirag.algorithms.ego_graphs.members`."""
         return getattr(self.chosen, "direction", "both")
 
     def score_many(self, questions):

@@ -99,6 +99,7 @@ class LanguageModel(nn.Module):
         return text + self.ids(f"{example.question} answer:")
 
     def answer_ids(self, answer):
+        """The ids that are to be written: the answer, cut to fit `max_answer`, and the end token."""
         return self.ids(f" {answer}")[: self.max_answer - 1] + [self.end]
 
     def answer_vectors(self, answers):
@@ -147,6 +148,7 @@ class LanguageModel(nn.Module):
         return F.cross_entropy(logits.float(), labels[:, 1:][asked])
 
     def states(self, inputs, mask):
+        """The last hidden states (B, L, d); positions count from each row's first token, not from its padding."""
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
         return self.model.base_model(inputs_embeds=inputs, attention_mask=mask, position_ids=positions, use_cache=False).last_hidden_state
 

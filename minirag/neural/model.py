@@ -3,7 +3,7 @@
 G-Retriever is the same without pruning, over a Steiner subgraph instead of ego-graphs.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import nn
@@ -46,10 +46,15 @@ class Settings:
         for name, choices in KNOWN.items():
             if getattr(self, name) not in choices:
                 raise MiniragError(f"{name} is one of {', '.join(choices)}; got {getattr(self, name)!r}.")
+        if min(self.hidden, self.layers, self.heads) < 1 or not 0 <= self.dropout < 1:
+            raise MiniragError(f"hidden, layers and heads from 1 and a dropout from 0 to below 1 are expected; got {self!r}.")
 
     @classmethod
     def of(cls, follow="paper", **choices):
-        """The settings of the paper or of the official code, with these choices changed."""
+        """The settings of the paper or of the official code, with these choices changed. Raises MiniragError for names and values that are not known."""
+        known = [field.name for field in fields(cls)]
+        if unknown := sorted(set(choices) - set(known)):
+            raise MiniragError(f"`Settings` has no {unknown[0]!r}; it has: {', '.join(known)}.")
         if follow not in ("paper", "code"):
             raise MiniragError(f"follow is 'paper' or 'code'; got {follow!r}.")
         return replace(cls(**(CODE if follow == "code" else {})), **choices)

@@ -85,7 +85,8 @@ def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
     tokenizer = build_tokenizer(texts, plan.vocabulary)
     language = LanguageModel(build_model(tokenizer, plan.size), tokenizer, tuning="full", max_text=plan.max_text).to(device)
     optimizer = torch.optim.AdamW(language.parameters(), lr=plan.learning_rate, betas=(0.9, 0.95), weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, plan.learning_rate, total_steps=plan.steps, pct_start=0.1)
+    rise = 0.1 if plan.steps != 10 else 0.2  # torch divides by zero where the rise is one step long
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, plan.learning_rate, total_steps=plan.steps, pct_start=rise)
     for _ in progress(range(plan.steps), description="teaching a tiny language model", unit="step"):
         loss = _loss(language, examples, answers, plan, draw)
         optimizer.zero_grad()

@@ -39,12 +39,14 @@ class Trained:
 
 
 def describe(told):
+    """Method, language model and its size, and what it was trained on, in one line."""
     language, trained = told["language"], len(told["questions"]["train"])
     kind = "tiny language model" if language["tiny"] else f"language model {language['name']}"
     return f"{told['method']}, {kind} ({in_words(language['weights'])} weights, trained on {trained} questions of {told['trained_on']['name']})"
 
 
 def in_words(count):
+    """A number of weights as people say it: "0.3 M", "6.7 G"."""
     return f"{count / 1e9:.1f} G" if count >= 5e8 else f"{count / 1e6:.1f} M"
 
 
@@ -104,9 +106,9 @@ def load(folder, device=None):
             raise MiniragError(f"{folder} is damaged: {name} is missing or not the file that was saved. Train again.")
     if WEIGHTS not in told["files"] or (told["language"]["tiny"] and f"{LANGUAGE}/model.safetensors" not in told["files"]):
         raise MiniragError(f"{folder} holds no weights in safetensors, the only form that is read. Train again.")
-    import torch
+    from .training import chosen_device
 
-    return Trained(_model(folder, told).to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval(), told)
+    return Trained(_model(folder, told).to(chosen_device(device)).eval(), told)
 
 
 def _model(folder, told):

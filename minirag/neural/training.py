@@ -41,6 +41,21 @@ class Plan:
     validation: int = 300
     device: str | None = None
 
+    def __post_init__(self):
+        if min(self.alignment_epochs, self.epochs, self.validation) < 0 or min(self.batch, self.patience) < 1:
+            raise MiniragError(f"A plan has epochs and validation from 0, batch and patience from 1; got {self!r}.")
+
+
+def chosen_device(name=None):
+    """The torch device of this name; None takes a GPU if there is one. Raises MiniragError for a device that this machine does not have."""
+    try:
+        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        why = str(error).splitlines()[0][:150]
+        raise MiniragError(f"The device {name!r} cannot be used here ({why}). Choose 'cpu' or 'cuda', or none for a GPU if there is one.") from error
+    return device
+
 
 @dataclass
 class Report:
@@ -76,7 +91,7 @@ class Trainer:
         schedule = [("align", epoch) for epoch in range(self.plan.alignment_epochs)] if self.model.settings.graph_token != "none" else []
         schedule += [("prompt", epoch) for epoch in range(self.plan.epochs)]
         schedule = schedule if any(parameter.requires_grad for parameter in self.model.parameters()) else []
-        self.model.to(self.plan.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        self.model.to(chosen_device(self.plan.device))
         done, state = self._resume(train)
         if not done and self.model.pruning is not None:
             self.model.pruning.fit([self.collate(train[start : start + 256]).to(self.model.device) for start in range(0, min(len(train), 2048), 256)])
