@@ -102,10 +102,11 @@ def show_cells(target, cells):
 
 
 def list_targets():
-    from ..evaluate.reproduce import ROWS, TARGETS
+    from ..evaluate.reproduce import OWN_ROWS, ROWS, TARGETS
 
     table(["target", "what", "data here"], [[name, what, _data_is_here(name)] for name, what in TARGETS.items()])
-    say("", "Rows of every target:")
+    shared = [name for name in TARGETS if name not in OWN_ROWS]
+    say("", f"`minirag reproduce TARGET --dry-run` lists the rows of {', '.join(OWN_ROWS)}. These are the rows of {', '.join(shared)}:")
     table(["row", "method", "follow", "choices", "triples"], [_describe(row) for row in ROWS])
 
 

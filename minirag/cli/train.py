@@ -19,17 +19,17 @@ from .show import say, table
 def train(
     method: str = typer.Argument(help="grag or g-retriever."),
     corpus: str = typer.Argument(metavar="CORPUS_OR_TASK", help="A corpus or folder with questions and answers, or the task detours or expla_graphs."),
-    seed: int = typer.Option(0, min=0, help="Of everything that is drawn by chance, but for the split."),
-    epochs: Optional[int] = typer.Option(None, min=0, help="Through the language model; the paper's is 10."),
-    alignment_epochs: Optional[int] = typer.Option(None, min=0, help="Of the warm-up before it, without the language model."),
-    questions: Optional[int] = typer.Option(None, min=1, help="Of a task: train on so many."),
+    seed: int = typer.Option(0, min=0, help="The seed of all that is drawn by chance, except the split of the questions."),
+    epochs: Optional[int] = typer.Option(None, min=0, help="Epochs of training through the language model; the paper has at most 10."),
+    alignment_epochs: Optional[int] = typer.Option(None, min=0, help="Epochs of the warm-up before that, without the language model."),
+    questions: Optional[int] = typer.Option(None, min=1, help="Only for a task: how many of its training questions to use."),
     language_model: Optional[str] = typer.Option(None, help="A causal model of Hugging Face, by name or folder; by default a tiny one is taught first."),
-    language_steps: Optional[int] = typer.Option(None, min=1, help="Steps in which the tiny one is taught."),
-    tuning: str = typer.Option("frozen", help="Of the language model: frozen, lora or full."),
+    language_steps: Optional[int] = typer.Option(None, min=1, help="Steps of teaching the tiny language model."),
+    tuning: str = typer.Option("frozen", help="What is trained of the language model: nothing (frozen), lora or full."),
     encoder: str = ENCODER,
     extraction: Optional[str] = EXTRACTION,
     llm: str = LLM,
-    follow: str = typer.Option("paper", help="paper or code."),
+    follow: str = typer.Option("paper", help="Do as the paper says or as its official code does: paper or code."),
     device: Optional[str] = typer.Option(None, help="cpu or cuda; by default a GPU if there is one."),
     folder: Optional[Path] = typer.Option(None, help="Where the trained model goes; by default where `minirag ask` looks for it."),
 ):
@@ -65,7 +65,10 @@ def lesson_of(method, corpus, encoder, extraction, llm, follow, questions, folde
             raise MiniragError(f"the task {corpus!r} brings its own graphs: leave --extraction out.")
         lesson = task_lesson(corpus, METHODS[method], encoder, follow, questions)
         return lesson, folder or cache_folder() / "trained" / f"{method}-{corpus}"
-    texts = open_corpus(corpus)
+    try:
+        texts = open_corpus(corpus)
+    except MiniragError as error:
+        raise MiniragError(f"{error} The tasks to train on are {' and '.join(TASKS)}.") from error
     if questions is not None:
         raise MiniragError(f"--questions is for the tasks {' and '.join(TASKS)}; of {texts.name!r} all questions are used.")
     split_questions(texts)  # too few questions are told before a graph is read
