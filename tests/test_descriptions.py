@@ -179,3 +179,14 @@ def test_the_flat_tables_of_g_retriever():
         cut = rows.index(["src", "edge_attr", "dst"])
         assert [(int(i), said) for i, said in rows[1 : cut - 1]] == list(enumerate(graph.nodes))
         assert [(int(head), said, int(tail)) for head, said, tail in rows[cut + 1 :]] == list(graph.edges)
+
+
+def test_bad_positions_are_one_sentence():
+    for nodes, edges in (([9], None), ([-1], None), ([0, 0], None), ([0], [99]), ([0], [0])):
+        with pytest.raises(ValueError, match="position|an end that is not"):
+            EXAMPLE.subgraph(nodes, edges)
+    with pytest.raises(ValueError, match="not of the form"):
+        TextualGraph(("a",), ((0, 0),))
+    with pytest.raises(ValueError, match="root=7"):
+        code_outline(TextualGraph(("a",)), 7)
+    assert code_outline(TextualGraph(())) == describe(TextualGraph(())) == ""

@@ -5,6 +5,10 @@ import pytest
 from minirag.detours import detours
 from minirag.evaluate import load_expected
 from minirag.evaluate.detours import detours_rows, near, reproduce_detours, trained_rows, verdicts
+from minirag.evaluate.graph_baselines import shallow_baselines
+from minirag.evaluate.graph_prompts import Condition
+from minirag.evaluate.reproduce import OWN_ROWS, ROWS, TARGETS, row_names
+from minirag.utils import MiniragError
 
 
 def test_every_row_has_stored_numbers():
@@ -21,6 +25,33 @@ def test_cheap_rows_agree_with_the_stored_numbers():
     assert {cell.row for cell in result["comparison"]} == set(rows)
     assert all(cell.state in ("OK", "OKISH") for cell in result["comparison"]), result["comparison"]
     assert "synthetic" in result["notes"][0]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"retrieve": "all"},
+        {"text": "prose"},
+        {"size": "huge"},
+        {"tuning": "some"},
+        {"top": 0},
+        {"direction": "up"},
+        {"settings": {"colour": 1}},
+        {"plan": {"colour": 1}},
+    ],
+)
+def test_a_condition_that_cannot_be_run_is_one_sentence(wrong):
+    with pytest.raises(MiniragError, match="A condition"):
+        Condition("wrong", **wrong)
+
+
+def test_a_task_without_questions_has_no_baselines():
+    with pytest.raises(MiniragError, match="one of the two is missing"):
+        shallow_baselines(detours(train=0, validation=0, test=0))
+
+
+def test_targets_with_rows_of_their_own_are_listed():
+    assert set(OWN_ROWS) == {target for target in TARGETS if set(row_names(target)) != {row.name for row in ROWS}}
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from minirag.evaluate.stance_baselines import (
     stance_by_relation,
 )
 from minirag.evaluate.stance_features import RELATIONS, by_hand, count_negated, denies, hand_features, negated, pair_comparison, pooled_vectors
-from minirag.expla_graphs import belief_and_argument, describe, load_expla_graphs, parse_graph, read_expla_graphs, shape
+from minirag.expla_graphs import belief_and_argument, describe, load_expla_graphs, parse_graph, read_expla_graphs, shape, split
 from minirag.graph_questions import GraphQuestion, GraphTask
 from minirag.utils import MiniragError
 
@@ -290,3 +290,14 @@ def test_the_paper_s_numbers_are_stored_with_every_row_of_ours():
     assert paper["paper GRAG"] == 92.23 and paper["paper LLM only"] == 33.94 and len(paper) == 13
     top = rows["paper BM25"]["metrics"]
     assert [top[f"top-{k}"]["paper"] for k in (3, 5, 10)] == [57.04, 59.21, 60.11]
+
+
+def test_what_cannot_be_read_or_split_is_one_sentence(tmp_path):
+    (tmp_path / "latin.tsv").write_bytes("arg1\targ2\tlabel\tgraph\ncaf\xe9\tb\tsupport\t(a; r; b)\n".encode("latin-1"))
+    for name in ("latin.tsv", "missing.tsv", ""):
+        with pytest.raises(MiniragError, match="cannot be read"):
+            read_expla_graphs(tmp_path / name)
+    with pytest.raises(MiniragError, match="4 or more"):
+        split((), 0)
+    with pytest.raises(MiniragError, match="has 2 parts"):
+        parse_graph("(a; b)")

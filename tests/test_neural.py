@@ -20,7 +20,7 @@ from minirag.neural.language_model import LanguageModel, LowRank
 from minirag.neural.model import CODE, GraphPrompt, Settings
 from minirag.neural.pretraining import Pretraining, build_model, build_tokenizer, pretrain
 from minirag.neural.pruning import ScalingFactor, SoftPruning, euclidean
-from minirag.neural.training import Plan, Trainer, accuracy, one_cycle, read_checkpoint, write_all
+from minirag.neural.training import Plan, Trainer, accuracy, chosen_device, one_cycle, read_checkpoint, write_all
 from minirag.utils import MiniragError
 from tiny_model import build_tiny_model
 
@@ -377,5 +377,19 @@ def test_nothing_to_train_on_is_said(folder, table):
         pretrain([], ("red",))
     with pytest.raises(MiniragError, match="no text"):
         TextTable([], Letters())
+    with pytest.raises(MiniragError, match="no 'colour'"):
+        Settings.of(colour="red")
+    with pytest.raises(MiniragError, match="layers and heads from 1"):
+        Settings(layers=0)
+    with pytest.raises(MiniragError, match="batch and patience from 1"):
+        Plan(batch=0)
+    for device in ("gpu", "cuda:99"):
+        with pytest.raises(MiniragError, match="cannot be used here"):
+            chosen_device(device)
     with pytest.raises(MiniragError, match="size is one of"):
         build_model(build_tokenizer(["a"]), "huge")
+
+
+@pytest.mark.parametrize("steps", [1, 9, 10, 11])
+def test_a_language_model_is_taught_for_any_number_of_steps(steps):
+    assert pretrain(EXAMPLES, ("blue", "red"), Pretraining(steps=steps, batch=2, batch_with_text=2)).write([[5]], None)
