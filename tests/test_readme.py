@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import pytest
 import yaml
 from typer.main import get_command
 
@@ -137,3 +138,45 @@ def test_the_reproduction_log_counts_every_stored_cell():
 def test_the_citation_file_names_the_same_repository():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["repository-code"] == "https://github.com/OWNER/minirag" and "github.com/OWNER/minirag" in README
+
+
+def with_spread(row, metric):
+    """"89.8 ± 6.2" for a trained row, "34.8" for one that is not."""
+    numbers = row["metrics"]
+    value = f"{numbers[metric]['ours']:.1f}"
+    return f"{value} ± {numbers['sd']['ours']:.1f}" if row.get("tolerance") == "trained" else value
+
+
+GRAG_TABLES = {
+    "detours": ("accuracy %", {
+        "GRAG": ("trained: GRAG", "trained: GRAG"),
+        "w/o graph descriptions": ("trained: w/o graph descriptions",) * 2,
+        "w/o soft pruning": ("trained: w/o soft pruning",) * 2,
+        "w/o soft pruning and text, question added to the nodes": ("trained: graph token, unpruned, question added", ""),
+        "w/o graph encoder (LoRA)": ("trained: w/o graph encoder",) * 2,
+        "w/o retrieval (LoRA)": ("trained: w/o retrieval",) * 2,
+        "linear, mean vectors of question and ego-graph": ("mean vectors in the ego-graph", ""),
+        "most frequent value of the right type in the ego-graph": ("most frequent value of the right type in the ego-graph", ""),
+    }),
+    "expla_graphs": ("accuracy", {
+        "GRAG": ("GRAG", "paper GRAG"),
+        "GRAG, unpruned": ("graph token unpruned with hard prompt", ""),
+        "G-Retriever": ("G-Retriever", "paper G-Retriever"),
+        "GRAG with LoRA": ("GRAG with LoRA", "paper GRAG fine-tuned with LoRA"),
+        "language model only": ("LM only", "paper LLM only"),
+        "graph part without language model, unpruned": ("graph part unpruned", ""),
+        "always saying *support*": ("majority", ""),
+        "one bit: any negated relation": ("any negated relation", ""),
+        "two bits: that, or a negation in the belief": ("negated relation or denying belief", ""),
+        "trees on hand features": ("trees on hand features", ""),
+    }),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", GRAG_TABLES)
+def test_the_grag_tables_are_the_stored_ones(target):
+    metric, labels = GRAG_TABLES[target]
+    rows = load_expected(target)["rows"]
+    for label, (row, paper) in labels.items():
+        beside = f"{rows[paper]['metrics'][metric]['paper']:g}" if paper else ""
+        assert f"| {label} | {with_spread(rows[row], metric)} | {beside} |\n" in README
