@@ -42,7 +42,7 @@ class PruningExplorer(Explorer):
             [
                 Choice("question", "question", choices, questions[0]),
                 Choice("other", "moves towards", choices, questions[-1]),
-                Choice("factors", "factors", tuple((way, way) for way in ways), ways[-1]),
+                *([Choice("factors", "factors", tuple((way, way) for way in ways), ways[-1])] if self.learnt else []),  # one way is no choice
                 Slider("share", "share of the other", 0.0, 1.0, 0.05, 0.0),
                 Slider("middle", "distance where the factor is 1/2", 0.7, 1.5, 0.05, middle),
                 Slider("steepness", "steepness", 0.0, 30.0, 1.0, steepness),
@@ -65,7 +65,13 @@ class PruningExplorer(Explorer):
     @property
     def factors(self):
         """(alpha_n (n,), alpha_e (m,)) as they are now."""
-        return self._found(*self.state.values())
+        s = self.state
+        return self._found(s["question"], s["other"], self.way, s["share"], s["middle"], s["steepness"])
+
+    @property
+    def way(self):
+        """How the factors are made: by hand, or the name of a learnt way."""
+        return self.state.get("factors", BY_HAND)
 
     def _factors(self, question, other, way, share, middle, steepness):
         if way != BY_HAND:
@@ -89,7 +95,7 @@ class PruningExplorer(Explorer):
     def _said(self):
         s = self.state
         asked = s["question"] if not s["share"] else f"{1 - s['share']:.0%} {s['question']} + {s['share']:.0%} {s['other']}"
-        how = f"by hand, 1/2 at {s['middle']:.2f}, steepness {s['steepness']:g}" if s["factors"] == BY_HAND else s["factors"]
+        how = f"by hand, 1/2 at {s['middle']:.2f}, steepness {s['steepness']:g}" if self.way == BY_HAND else self.way
         return f"{asked} Factors {how}."
 
     def describe(self):
