@@ -206,7 +206,8 @@ def test_the_textbook_from_question_to_answer():
 
 @pytest.mark.needs("dulce")
 def test_on_microsofts_graph_starts_are_pruned_for_two_reasons():
-    from minirag.evaluate.paths import connection_table, open_corpus
+    from minirag.evaluate.connections import connection_table
+    from minirag.evaluate.paths import open_corpus
 
     graph, questions = open_corpus("dulce")
     method = PathRAG.from_graph(graph, encoder="lsa")

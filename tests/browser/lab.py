@@ -25,8 +25,12 @@ WATCH = """area => {
     watch.observer.observe(area, {childList: true, subtree: true, characterData: true, attributes: true});
     window.minirag_watch = watch;
 }"""
-SEEN = """() => {
+# A busy page draws a while after the kernel has answered: what has not changed by then counts as unchanged.
+SEEN = """async () => {
     const watch = window.minirag_watch;
+    const end = performance.now() + 400;
+    while (watch.shown() === watch.before && performance.now() < end) await new Promise(later => setTimeout(later, 20));
+    await new Promise(later => setTimeout(later, 20));
     watch.observer.disconnect();
     return watch.shown() === watch.before ? null : (watch.changed - watch.moved) / 1000;
 }"""
@@ -113,7 +117,6 @@ class Lab:
             area.evaluate(WATCH)
             act()
             self.page.evaluate(SETTLED)
-            self.page.wait_for_timeout(30)  # the page draws what has arrived
             if (seconds := self.page.evaluate(SEEN)) is not None:
                 return seconds
         return None
@@ -128,9 +131,11 @@ class Lab:
             yield lambda: handle.press(key)
 
     def _dropdown(self, select):
-        count, now = select.locator("option").count(), select.evaluate("select => select.selectedIndex")
-        for index in range(now + 1, now + count):
-            yield lambda: select.select_option(index=index % count)
+        for _ in range(select.locator("option").count() - 1):
+            # Asked again at every step: a choice may bring other options with it.
+            count, now = select.locator("option").count(), select.evaluate("select => select.selectedIndex")
+            if count > 1:
+                yield lambda: select.select_option(index=(now + 1) % count)
 
     def _checkbox(self, box):
         yield box.click
