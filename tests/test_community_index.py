@@ -9,10 +9,10 @@ from scripted import Scripted
 from small_graphs import WORDS, communities_of, graph_of
 
 from minirag.index import ContextBuilder, find_communities, write_reports
-from minirag.index.communities import weighted_network
 from minirag.index.agreement import agreement, level_table, stability
+from minirag.index.communities import weighted_network
 from minirag.index.frozen import frozen_index, read_report_rows, report_rows
-from minirag.index.reports import choose_reports, load_index, save_index
+from minirag.index.reports import CODE, ReportChoices, load_index, save_index
 from minirag.index.sources import cited
 from minirag.llm import load_llm
 from minirag.prompts import TASKS
@@ -52,7 +52,7 @@ def test_claims_enter_with_their_nodes_and_never_in_the_code_s_setting():
     graph = graph_of(["A-B"], claims=["B", "B"])
     assert "k0" in names_of(graph, ContextBuilder(one_community(graph)).build(0).items)
     assert "k0" not in names_of(graph, ContextBuilder(one_community(graph), claims=False).build(0).items)
-    assert not choose_reports("code").claims and choose_reports("code", claims=True).claims
+    assert not ReportChoices(**CODE).claims and ReportChoices(**{**CODE, "claims": True}).claims
 
 
 def three_parts(sizes=(70, 50, 30), reports=(20, 15, 10)):

@@ -12,8 +12,9 @@ from minirag.evaluate.graph_prompts import examples, table_of
 from minirag.neural.batches import Collator, Example
 from minirag.neural.encoder import GraphEncoder
 from minirag.neural.language_model import LanguageModel
-from minirag.neural.model import GraphPrompt, Settings
+from minirag.neural.model import GraphPrompt
 from minirag.neural.pruning import SoftPruning
+from minirag.neural.settings import Settings
 from minirag.neural.training import Trainer, write_all
 
 ANSWERS = {value for values in VALUES.values() for value in values}

@@ -15,7 +15,8 @@ from minirag.expla_graphs import parse_graph
 from minirag.graph_questions import GraphQuestion, GraphTask
 from minirag.neural.batches import Collator, Example
 from minirag.neural.language_model import LanguageModel
-from minirag.neural.model import GraphPrompt, Settings
+from minirag.neural.model import GraphPrompt
+from minirag.neural.settings import Settings
 
 
 class Letters:

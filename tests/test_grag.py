@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from small import TableEncoder, corpus_of
 from typer.testing import CliRunner
 
 import minirag as mr
@@ -20,10 +21,9 @@ from minirag.methods import METHODS
 from minirag.methods.graph_prompted import NeedsTraining
 from minirag.methods.store import open_method
 from minirag.neural import trained as bundles
-from minirag.neural.model import CODE, Settings
+from minirag.neural.settings import CODE, Settings
 from minirag.neural.training import Trainer
 from minirag.utils import MiniragError
-from small import TableEncoder, corpus_of
 
 torch.set_num_threads(1)
 GRAG, RETRIEVER = METHODS["grag"], METHODS["g-retriever"]
@@ -156,9 +156,9 @@ def test_g_retriever_is_the_surveys_composition():
 @pytest.mark.parametrize("name", ["grag", "g-retriever"])
 def test_choices_that_are_none(name):
     build = lambda **wrong: METHODS[name].from_graph(GRAPH, encoder=encoder(), **wrong)
-    for wrong, says in (({"speed": 1}, "has no choice 'speed'"), ({"follow": "blog"}, "follow='blog'"), ({"text": "song"}, "text='song'")):
+    for choice, says in {"speed": "no choice 'speed'", "follow": "follow='x'", "text": "text='x'", "pruning": "pruning='x'"}.items():
         with pytest.raises(MiniragError, match=says):
-            build(**wrong)
+            build(**{choice: "x"})
     for wrong in ({"direction": "up"}, {"top": 0}, {"hops": -1}) if name == "grag" else ({"k": -1}, {"edge_cost": -0.5}):
         with pytest.raises(MiniragError, match="expected; got|negative"):
             build(**wrong)

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 import minirag as mr
 from minirag.build import knowledge_graph, normalise_phrase
+from minirag.choices import choose
 from minirag.graph import Edge, Graph, Node
 from minirag.index import adjacency_matrix, node_specificity, passage_matrix
-from minirag.methods.hipporag import CODE, Choices, choose
+from minirag.methods.hipporag import CODE, Choices
 from minirag.methods.ircot import merge_rounds
 from minirag.operators import chunk, min_max, node, rank
 from minirag.results import Step
@@ -157,12 +158,12 @@ def test_with_options_equals_building_anew():
 
 def test_unknown_choices_are_named():
     with pytest.raises(MiniragError, match="dampening.*damping"):
-        choose(dampening=0.5)
+        choose(Choices, CODE, dampening=0.5)
     with pytest.raises(MiniragError, match="paper"):
-        choose(follow="folk")
+        choose(Choices, CODE, "folk")
     with pytest.raises(MiniragError, match="script"):
         stab().with_options(script="ascii")
-    assert choose("code") == Choices(**CODE) and choose() == Choices()
+    assert choose(Choices, CODE, "code") == Choices(**CODE) and choose(Choices, CODE) == Choices()
 
 
 def test_batch_equals_one_by_one(professors):

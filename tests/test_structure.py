@@ -15,7 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # A folder or file imports only from those above it; `algorithms` imports nothing of ours at all.
 LAYERS = """
-    utils algorithms graph_questions corpus graph results shipped segmentation tokens chunking formats readers model_files embedding_cache presets
+    utils choices algorithms graph_questions corpus graph results shipped segmentation tokens chunking formats readers model_files embedding_cache presets
     encoders token_encoders prompts llm build index operators neural methods fetching microsoft_tables microsoft_index datasets detours expla_graphs evaluate
     viz widgets refresh notebook_lint citations symbol_use paper_places papermap handouts
     exercises_run exercises_build exercises cli __main__

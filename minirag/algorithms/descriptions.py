@@ -81,6 +81,14 @@ def describe(ego, root=0):
     return "\n".join(first + lines + [name[node] for node in nodes if node not in joined and node != root])
 
 
+def describe_all(egos):
+    """The descriptions of several graphs, one after the other; a line that more than one of them has stands where it comes first.
+
+    Source: GRAG, Eq. 8 (eq-8)
+    """
+    return "\n".join(dict.fromkeys(line for ego in egos for line in describe(ego).split("\n")))
+
+
 def parse_description(text):
     """The graph that a description tells of, its root node 0, nodes and edges in the order in which they are named.
 

@@ -5,9 +5,8 @@ from collections import deque
 import numpy as np
 from scipy import sparse
 
-from .vectors import normalize
+from .vectors import SAME, normalize
 
-SAME = 12  # decimals: cosines that differ by less differ only by the order in which numbers were added
 OTHER_WAY = {"out": "in", "in": "out", "both": "both"}
 QUESTIONS_AT_ONCE = 256
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 QUERIES_AT_ONCE = 256
+SAME = 12  # decimals: scores that differ by less are one score with different rounding errors, which differ between machines
 ROUNDING = 1e-5  # more than a float32 matrix product can be wrong by, for unit vectors
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..detours import detours
 from ..encoders import load_encoder
-from ..neural.model import CODE
 from ..neural.pretraining import Pretraining
+from ..neural.settings import CODE
 from ..neural.training import Plan
 from .graph_prompts import Bench, Condition, run_all, table_of
 

@@ -5,7 +5,7 @@ The paper's Table 3 is about other texts (podcasts, news); its numbers stand in 
 
 from ..index import ContextBuilder, find_communities, write_reports
 from ..index.agreement import agreement
-from ..index.reports import CODE, choose_reports
+from ..index.reports import CODE, ReportChoices
 from ..llm import load_llm
 from ..methods.map_reduce import MapReduceChoices, windows_of
 from ..microsoft_index import load_dulce
@@ -77,7 +77,8 @@ def _agreement(microsoft, ours):
 
 def _contexts(index):
     """For each of Microsoft's communities, what our builder packs as the paper says, and as the released code does, of its member elements."""
-    paper, code = (ContextBuilder(index.communities, c.limit, "regex", c.substitution, c.every_edge, c.claims) for c in map(choose_reports, ("paper", "code")))
+    choices = ReportChoices(), ReportChoices(**CODE)
+    paper, code = (ContextBuilder(index.communities, c.limit, "regex", c.substitution, c.every_edge, c.claims) for c in choices)
     for place, item in enumerate(index.communities.items):
         members = set(paper.elements(place))
         one, other = paper.build(place, index.reports), code.build(place, index.reports)

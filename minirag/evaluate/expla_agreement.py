@@ -11,7 +11,8 @@ import torch
 
 from ..neural.batches import Collator
 from ..neural.language_model import LanguageModel
-from ..neural.model import GraphPrompt, Settings
+from ..neural.model import GraphPrompt
+from ..neural.settings import Settings
 from ..neural.training import Trainer
 from .expla_conditions import SEEDS, TOKEN, UNPRUNED, make_bench
 from .expla_transfer import nearest

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 from ..encoders import load_encoder
 from ..expla_graphs import load_expla_graphs
-from ..neural.model import CODE
 from ..neural.pretraining import Pretraining
+from ..neural.settings import CODE
 from ..neural.training import Plan
 from .graph_prompts import Bench, Condition, mean_and_spread, run_all, table_of
 

@@ -20,7 +20,8 @@ from ..encoders import load_encoder
 from ..expla_graphs import load_expla_graphs
 from ..neural.batches import Collator
 from ..neural.language_model import LanguageModel
-from ..neural.model import GraphPrompt, Settings
+from ..neural.model import GraphPrompt
+from ..neural.settings import Settings
 from ..neural.training import Plan, Trainer
 from .expla_conditions import PRETRAINING, SEEDS
 from .graph_prompts import Bench, Condition, examples, table_of

@@ -12,14 +12,15 @@ from typing import Any, Mapping
 import numpy as np
 
 from ..algorithms.bm25 import BM25
-from ..algorithms.descriptions import describe, flat_text
+from ..algorithms.descriptions import describe_all, flat_text
 from ..algorithms.ego_graphs import OTHER_WAY, ego_graph
 from ..detours import named_entity
 from ..index.ego_graphs import EgoIndex
 from ..neural.batches import Collator, Example, TextTable
 from ..neural.language_model import TUNINGS, LanguageModel
-from ..neural.model import GraphPrompt, Settings
+from ..neural.model import GraphPrompt
 from ..neural.pretraining import SIZES, Pretraining, pretrain
+from ..neural.settings import Settings
 from ..neural.training import Plan, Trainer, write_all
 from ..operators import subgraph
 from ..utils import MiniragError, progress
@@ -156,7 +157,7 @@ def hard_prompt(graph, pieces, how):
         return ""
     if how == "flat":
         return "\n".join(flat_text(graph, nodes, edges) for nodes, edges in pieces)
-    return "\n".join(dict.fromkeys("\n".join(describe(graph.subgraph(nodes, edges)) for nodes, edges in pieces).split("\n")))
+    return describe_all(graph.subgraph(nodes, edges) for nodes, edges in pieces)
 
 
 @dataclass(frozen=True)

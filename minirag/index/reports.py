@@ -2,10 +2,11 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Mapping
 
+from ..choices import choose
 from ..graph import Graph
 from ..prompts.community_report import Finding, Report
 from ..results import Step
@@ -32,16 +33,6 @@ class ReportChoices:
 
 
 CODE = {"max_words": 2000, "substitution": False, "every_edge": False, "claims": False}
-
-
-def choose_reports(follow="paper", **choices):
-    """The `ReportChoices` of the paper or of the code, with single ones changed."""
-    if follow not in ("paper", "code"):
-        raise MiniragError(f"follow={follow!r}: expected 'paper' or 'code'.")
-    known = [field.name for field in fields(ReportChoices)]
-    if unknown := sorted(set(choices) - set(known)):
-        raise MiniragError(f"Community reports have no choice {unknown[0]!r}; they have: {', '.join(known)}.")
-    return ReportChoices(**{**(CODE if follow == "code" else {}), **choices})
 
 
 @dataclass(frozen=True)
@@ -97,7 +88,7 @@ def write_reports(communities, llm, follow="paper", count="regex", executor=None
 
     Source: GraphRAG, Sec. 2.5
     """
-    chosen, given = choose_reports(follow, **choices), given or {}
+    chosen, given = choose(ReportChoices, CODE, follow, **choices), given or {}
     builder = ContextBuilder(communities, chosen.limit, count, chosen.substitution, chosen.every_edge, chosen.claims)
     name = [node.name for node in communities.graph.nodes]
     reports, contexts, trace = {}, {}, []

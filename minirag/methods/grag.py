@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algorithms.descriptions import describe, flat_text
+from ..algorithms.descriptions import describe_all, flat_text
+from ..algorithms.vectors import SAME
+from ..neural import settings
 from ..operators import subgraph
-from ..operators.ranking import SAME
 from ..utils import MiniragError
 from .graph_prompted import GraphPrompted, ModelChoices
 
@@ -36,10 +37,7 @@ class GragChoices(ModelChoices):
             raise MiniragError(f"hops from 0, top from 1, text_items from 0, and the direction 'out', 'in' or 'both' are expected; got {self!r}.")
 
 
-CODE = {
-    "direction": "in", "top": 20, "parallel_edges": "drop", "text": "flat",
-    "pruning": "elementwise", "prune_at": "input", "edges_in_messages": False, "merge": "nodes",
-}  # fmt: skip
+CODE = {"direction": "in", "top": 20, "parallel_edges": "drop", "text": "flat", **settings.CODE}
 
 
 class GRAG(GraphPrompted):
@@ -71,7 +69,7 @@ class GRAG(GraphPrompted):
         if self.chosen.text == "none":
             return ""
         if self.chosen.text == "description":
-            return "\n".join(dict.fromkeys(line for graph in graphs for line in describe(graph).split("\n")))
+            return describe_all(graphs)
         asked = np.asarray(self.encoder.encode([question], kind="query")[0], dtype=np.float64)
         nodes, edges = (np.round(vectors @ asked, SAME) for vectors in (self.index.node_vectors, self.index.edge_vectors))
         best = lambda places, cosines: sorted(places, key=lambda place: (-cosines[place], place))[: self.chosen.text_items]

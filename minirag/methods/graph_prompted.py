@@ -14,15 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from ..algorithms.textual import TextualGraph
-from ..algorithms.vectors import normalize
+from ..algorithms.vectors import SAME, normalize
 from ..build import choose_extraction, knowledge_graph
+from ..choices import check_known, choose
 from ..encoders import load_encoder
 from ..graph import Graph
 from ..index import EgoIndex
 from ..llm import load_llm
 from ..neural import trained as bundles
+from ..neural.settings import Settings
 from ..operators import chunk
-from ..operators.ranking import SAME, top_items
+from ..operators.ranking import top_items
 from ..operators.relationship import label
 from ..results import Answer, Step
 from ..utils import MiniragError, cache_folder, write_atomic
@@ -37,36 +39,23 @@ class NeedsTraining(MiniragError):
 
 
 @dataclass(frozen=True)
-class ModelChoices:
-    """What both methods can choose about the graph, the text and the model.
+class ModelChoices(Settings):
+    """What both methods can choose about the graph and the text, besides the `Settings` of the model.
 
     parallel_edges: "keep", or "drop" all edges between two nodes that more than one edge joins in the same direction.
     text: the hard prompt, a "description" of every subgraph, "flat" tables of nodes and edges, or "none".
-    pruning, squash, prune_at, edges_in_messages, merge, hidden, layers, heads, dropout: see `minirag.neural.model.Settings`.
     """
 
     parallel_edges: str = "keep"
     text: str = "description"
-    pruning: str = "scalar"
-    squash: bool = True
-    prune_at: str = "layers"
-    edges_in_messages: bool = True
-    merge: str = "graphs"
-    hidden: int = 64
-    layers: int = 2
-    heads: int = 4
-    dropout: float = 0.0
 
     def __post_init__(self):
-        for name, allowed in KNOWN.items():
-            if getattr(self, name) not in allowed:
-                raise MiniragError(f"{name}={getattr(self, name)!r}: expected one of {', '.join(map(repr, allowed))}.")
+        super().__post_init__()
+        check_known(self, KNOWN)
 
     def settings(self):
         """The model's `Settings`."""
-        from ..neural.model import Settings
-
-        return Settings(**{field.name: getattr(self, field.name) for field in fields(Settings) if hasattr(self, field.name)})
+        return Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
 
 
 def textual_graph(graph, parallel_edges="keep"):
@@ -106,13 +95,7 @@ class GraphPrompted(Method):
     @classmethod
     def choose(cls, follow="paper", **choices):
         """The choices of the paper or of the code, with single ones changed. An unknown name is an error that lists the known ones."""
-        kind, code = cls.kind
-        if follow not in ("paper", "code"):
-            raise MiniragError(f"follow={follow!r}: expected 'paper' or 'code'.")
-        known = [field.name for field in fields(kind)]
-        if unknown := sorted(set(choices) - set(known)):
-            raise MiniragError(f"{cls.__name__} has no choice {unknown[0]!r}; it has: {', '.join(known)}.")
-        return kind(**{**(code if follow == "code" else {}), **choices})
+        return choose(*cls.kind, follow, **choices)
 
     @classmethod
     def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, follow="paper", trained=None, **choices):

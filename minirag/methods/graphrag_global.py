@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
+from ..choices import route
 from ..corpus import Chunk
 from ..encoders import load_encoder
 from ..index.reports import CODE as REPORT_CODE
@@ -73,7 +74,7 @@ class GraphRAGGlobal(parts.CommunityMethod):
         the map step. encoder: only used where report_k asks for vectors. follow, **choices: the fields of `QueryChoices`, `MapReduceChoices`,
         `ReportChoices` and `GraphChoices`.
         """
-        chosen, llm = parts.route(follow, choices, **KINDS), load_llm(llm)
+        chosen, llm = route(follow, choices, **KINDS), load_llm(llm)
         if isinstance(reports, CommunityIndex):
             return cls(reports, llm, encoder, chosen, executor)
         graph = parts.graph_of(corpus, llm, extraction, follow, chosen["building"], executor)
@@ -83,12 +84,12 @@ class GraphRAGGlobal(parts.CommunityMethod):
     @classmethod
     def from_index(cls, index, llm="offline", encoder="minilm", executor=None, follow="paper", **choices):
         """The method over a `CommunityIndex` that exists already, such as Microsoft's own."""
-        return cls(index, load_llm(llm), encoder, parts.route(follow, choices, **KINDS), executor)
+        return cls(index, load_llm(llm), encoder, route(follow, choices, **KINDS), executor)
 
     def with_options(self, **choices):
         """The same index asked in another way: fields of `QueryChoices` and `MapReduceChoices`."""
         known = {name: self.chosen[name] for name in ("query", "reading")}
-        parts.route("paper", choices, **{name: KINDS[name] for name in known})  # names the known ones where one is unknown
+        route("paper", choices, **{name: KINDS[name] for name in known})  # names the known ones where one is unknown
         changed = {name: replace(old, **{k: v for k, v in choices.items() if k in asdict(old)}) for name, old in known.items()}
         copy = type(self)(self.index, self.llm, self.encoder, {**self.chosen, **changed}, self.executor)
         copy.__dict__.update({"_vectors": self._vectors} if "_vectors" in self.__dict__ else {})

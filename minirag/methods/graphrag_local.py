@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..algorithms.packing import prefix
+from ..choices import route
 from ..encoders import load_encoder
 from ..index.reports import CODE as REPORT_CODE
 from ..index.reports import CommunityIndex, ReportChoices
@@ -79,7 +80,7 @@ class GraphRAGLocal(parts.CommunityMethod):
     @classmethod
     def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, reports=None, executor=None, follow="paper", **choices):
         """As `GraphRAGGlobal.build`; **choices: the fields of `LocalChoices`, `ReportChoices` and `GraphChoices`."""
-        chosen, llm = parts.route(follow, choices, **KINDS), load_llm(llm)
+        chosen, llm = route(follow, choices, **KINDS), load_llm(llm)
         if not isinstance(reports, CommunityIndex):
             graph = parts.graph_of(corpus, llm, extraction, follow, chosen["building"], executor)
             reports = parts.index_of(corpus, graph, llm, chosen["building"], chosen["reporting"], chosen["local"].count, executor, reports)
@@ -88,7 +89,7 @@ class GraphRAGLocal(parts.CommunityMethod):
     @classmethod
     def from_index(cls, index, llm="offline", encoder="minilm", follow="paper", **choices):
         """The method over a `CommunityIndex` that exists already, such as Microsoft's own."""
-        return cls(index, load_llm(llm), encoder, parts.route(follow, choices, **KINDS))
+        return cls(index, load_llm(llm), encoder, route(follow, choices, **KINDS))
 
     @cached_property
     def node_index(self):

@@ -1,7 +1,7 @@
 """What GraphRAG's global and local methods share: from a corpus to a textual graph, to communities, to reports."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..build import Elements, choose_extraction, extract_elements, textual_knowledge_graph
@@ -41,18 +41,6 @@ class GraphChoices:
 
 
 GRAPH_CODE = {"largest_component_only": True, "reversed_edges": "last"}
-
-
-def route(follow, choices, **kinds):
-    """Distribute named choices over dataclasses: `{name: instance}`. kinds: name -> (dataclass, what the released code does instead)."""
-    if follow not in ("paper", "code"):
-        raise MiniragError(f"follow={follow!r}: expected 'paper' or 'code'.")
-    known = {name: [field.name for field in fields(kind)] for name, (kind, _) in kinds.items()}
-    every = [choice for names in known.values() for choice in names]
-    if unknown := sorted(set(choices) - set(every)):
-        raise MiniragError(f"There is no choice {unknown[0]!r}; there are: {', '.join(every)}.")
-    code = {name: code if follow == "code" else {} for name, (_, code) in kinds.items()}
-    return {name: kind(**{**code[name], **{c: v for c, v in choices.items() if c in known[name]}}) for name, (kind, _) in kinds.items()}
 
 
 def graph_of(corpus, llm, extraction=None, follow="paper", choices=GraphChoices(), executor=None):

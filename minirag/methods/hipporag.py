@@ -6,7 +6,7 @@ Differs from the paper in nothing known; every place where the released code dif
 """
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..algorithms.pagerank import transition_matrix
 from ..build import choose_extraction, knowledge_graph, normalise_phrase, with_synonymy
+from ..choices import choose
 from ..encoders import load_encoder
 from ..graph import Graph
 from ..index import adjacency_matrix, chunk_index, fact_matrix, fact_passage_matrix, node_index, node_specificity, passage_matrix
@@ -74,17 +75,6 @@ CODE = {
 SYNONYMY_CHOICES = ("synonymy_threshold", "strict", "min_letters", "max_neighbours")
 
 
-def choose(follow="paper", **choices):
-    """The `Choices` of the paper or of the code, with single ones changed. An unknown name is an error that lists the known ones."""
-    if follow not in ("paper", "code"):
-        raise MiniragError(f"follow={follow!r}: expected 'paper' or 'code'.")
-    known = [field.name for field in fields(Choices)]
-    unknown = sorted(set(choices) - set(known))
-    if unknown:
-        raise MiniragError(f"HippoRAG has no choice {unknown[0]!r}; it has: {', '.join(known)}.")
-    return Choices(**{**(CODE if follow == "code" else {}), **choices})
-
-
 class HippoRAG(Method):
     """Single-step retrieval by personalised PageRank from the question's entities.
 
@@ -120,7 +110,7 @@ class HippoRAG(Method):
         question_entities: entities already known for a question's text, so that nobody is asked for them.
         follow, **choices: see `Choices`.
         """
-        chosen = choose(follow, **choices)
+        chosen = choose(Choices, CODE, follow, **choices)
         llm = load_llm(llm)
         encoder = load_encoder(encoder).fit([c.passage for c in corpus.chunks])
         extraction = choose_extraction(corpus, extraction, llm, executor)
@@ -139,7 +129,7 @@ class HippoRAG(Method):
         folder = Path(folder)
         if not (folder / "choices.json").is_file():
             raise MiniragError(f"{folder} holds no saved HippoRAG index: choices.json is missing. Build it again.")
-        choices = choose(**json.loads((folder / "choices.json").read_text(encoding="utf-8")))
+        choices = choose(Choices, CODE, **json.loads((folder / "choices.json").read_text(encoding="utf-8")))
         relations = Graph.load(folder / "graph")
         encoder = load_encoder(encoder).fit([c.passage for c in relations.chunks])
         return cls(relations, load_llm(llm), encoder, choices)
@@ -148,7 +138,7 @@ class HippoRAG(Method):
         """The same graph and vectors with other choices; what depends on a changed choice is computed again, the rest is shared."""
         if choices.get("script", self.choices.script) != self.choices.script:
             raise MiniragError("The script is chosen when the graph is built: call HippoRAG.build(..., script=...).")
-        chosen = choose(**{**asdict(self.choices), **choices})
+        chosen = choose(Choices, CODE, **{**asdict(self.choices), **choices})
         copy = HippoRAG(self.relations, self.llm, self.encoder, chosen, self.question_entities)
         shared = {"node_index", "chunk_index", "_facts"}
         if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in SYNONYMY_CHOICES):

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..choices import check_known
 from ..operators import chunk, node, rank, relationship
 from ..operators.ranking import top_items
 from ..results import Step
@@ -53,7 +54,7 @@ class LightChoices:
     gleanings: int = 1
 
     def __post_init__(self):
-        parts.check_known(self, KNOWN)
+        check_known(self, KNOWN)
 
 
 CODE = {

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ..algorithms.flow import PATHS_A_START
+from ..choices import check_known
 from ..operators import chunk, rank, relationship
 from ..operators.ranking import top_items
 from ..prompts import find_task
@@ -76,7 +77,7 @@ class PathChoices:
     gleanings: int = 1
 
     def __post_init__(self):
-        parts.check_known(self, KNOWN)
+        check_known(self, KNOWN)
         if self.nodes < 1 or self.top_k < 1 or self.threshold <= 0 or not 0 < self.alpha <= 1:
             given = f"nodes {self.nodes}, top_k {self.top_k}, threshold {self.threshold:g}, alpha {self.alpha:g}"
             raise MiniragError(f"{given}: nodes and top_k must be at least 1, threshold above 0, alpha above 0 and at most 1.")

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from functools import cached_property
 
+from ..choices import choose
 from ..encoders import load_encoder
 from ..index.relationships import entity_index, relationship_index
 from ..llm import load_llm
 from . import rich_parts as parts
 from .base import Method
-from .graphrag_parts import route
 
 
 class RichMethod(Method):
@@ -36,7 +36,7 @@ class RichMethod(Method):
 
     @classmethod
     def choose(cls, follow, choices):
-        return route(follow, {**cls.preset, **choices}, own=cls.kind)["own"]
+        return choose(*cls.kind, follow, **{**cls.preset, **choices})
 
     @classmethod
     def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, follow="paper", **choices):

@@ -19,13 +19,6 @@ EMPTY = ("question", "short question", "nothing")
 SHORT = 50  # characters
 
 
-def check_known(choices, known):
-    """Raise `MiniragError` for the first field of `choices` whose value is none of `known[field]`."""
-    for name, allowed in known.items():
-        if getattr(choices, name) not in allowed:
-            raise MiniragError(f"{name}={getattr(choices, name)!r}: expected one of {', '.join(map(repr, allowed))}.")
-
-
 def rich_graph_of(corpus, llm, extraction=None, gleanings=1, pairs="undirected", executor=None):
     """The rich knowledge graph of a corpus.
 

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from ..choices import choose
 from ..llm import load_llm
 from ..results import Answer, Passage, Retrieval, Step
 from .base import Method
-from .graphrag_parts import route
 from .map_reduce import CODE, MapReduceChoices, map_reduce
 
 
@@ -25,7 +25,7 @@ class TextSummaries(Method):
     def build(cls, corpus, llm="offline", encoder=None, executor=None, follow="paper", **choices):
         """executor: any `concurrent.futures.Executor`, for the map step. follow, **choices: the fields of `MapReduceChoices`."""
         method = cls(corpus.chunks, load_llm(llm))
-        method.choices, method.executor = route(follow, choices, reading=(MapReduceChoices, CODE))["reading"], executor
+        method.choices, method.executor = choose(MapReduceChoices, CODE, follow, **choices), executor
         return method
 
     def with_options(self, **choices):

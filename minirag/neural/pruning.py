@@ -4,8 +4,8 @@ import torch
 from torch import nn
 
 from ..utils import MiniragError
+from .settings import DISTANCES
 
-DISTANCES = ("scalar", "elementwise")
 FALL = 2.0  # by how much the logit of a factor falls at first, when the distance grows by its standard deviation
 KEPT_AT_FIRST = 2.0  # the last bias of an elementwise factor: it starts near sigmoid(2) = .88, so that nothing is lost before anything is learnt
 

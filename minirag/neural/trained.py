@@ -116,7 +116,8 @@ def _model(folder, told):
     from safetensors.torch import load_file
 
     from .language_model import LanguageModel
-    from .model import GraphPrompt, Settings
+    from .model import GraphPrompt
+    from .settings import Settings
 
     said = told["language"]
     limits = {"max_text": said["reads"], "max_answer": said["writes"]}

@@ -143,7 +143,7 @@ class Trainer:
             group["lr"] = highest * group["part"] * one_cycle(share)
         optimizer.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_([parameter for group in optimizer.param_groups for parameter in group["params"]], self.plan.clip)
+        torch.nn.utils.clip_grad_norm_(_parameters(optimizer), self.plan.clip)
         optimizer.step()
 
     def _answers(self, train):
@@ -163,8 +163,7 @@ class Trainer:
         groups = [{"params": parameters, "highest": rates[part][0], "part": rates[part][1]} for part, parameters in parts.items() if parameters]
         optimizer = torch.optim.AdamW(groups, lr=self.plan.rate, betas=(0.9, 0.95), weight_decay=self.plan.weight_decay)
         if state:
-            parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-            for number, parameter in enumerate(parameters):
+            for number, parameter in enumerate(_parameters(optimizer)):
                 entries = {key.split(".")[2]: value for key, value in state.items() if key.startswith(f"optimizer.{number}.")}
                 if entries:
                     optimizer.state[parameter] = entries
@@ -186,8 +185,7 @@ class Trainer:
 
         tensors = {f"model.{name}": tensor.cpu().clone() for name, tensor in self.model.own_state().items()}
         tensors |= {f"best.{name}": tensor.cpu().clone() for name, tensor in (self.best or {}).items()}
-        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        for number, parameter in enumerate(parameters):
+        for number, parameter in enumerate(_parameters(optimizer)):
             entries = optimizer.state.get(parameter, {})
             tensors |= {f"optimizer.{number}.{key}": torch.as_tensor(value).cpu().clone() for key, value in entries.items()}
         told = {"done": done, "report": asdict(self.report), "fingerprint": self._fingerprint(train)}
@@ -226,6 +224,10 @@ def one_cycle(share):
     if share < WARM:
         return (share + 0.01) / (WARM + 0.01)
     return 0.5 * (1 + math.cos(math.pi * (share - WARM) / (1 - WARM)))
+
+
+def _parameters(optimizer):
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
 def _seed(*parts):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SAME = 12  # decimals: scores that differ by less are one score with different rounding errors, which differ between machines
+from ..algorithms.vectors import SAME
 
 
 def rank(scores, k=None, ties="ascending"):

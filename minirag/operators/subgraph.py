@@ -5,9 +5,8 @@ Source: Survey, Sec. 6.1 (op-subgraph)
 
 import numpy as np
 
-from ..algorithms.ego_graphs import SAME
 from ..algorithms.retriever_prizes import edge_prizes, node_prizes, retrieve_subgraph
-from ..algorithms.vectors import normalize
+from ..algorithms.vectors import SAME, normalize
 from ..results import Step
 from ..utils import MiniragError
 
