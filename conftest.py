@@ -17,20 +17,28 @@ ROOT = Path(__file__).parent
 OFFLINE = ROOT / "tests" / "offline"
 TEMPORARY = Path(tempfile.mkdtemp(prefix="minirag-tests-"))
 
+# One cache for the session, so that nothing is encoded twice; empty at its start, so that no test leans on what an older version stored.
+# MINIRAG_TEST_CACHE keeps one from run to run; the processes of one run share it.
+os.environ.setdefault("MINIRAG_TEST_CACHE", str(TEMPORARY / "cache"))
+
 # Set before anything of ours is imported, and inherited by kernels, servers and command lines.
 os.environ.update(
     HF_HUB_OFFLINE="1",
     TRANSFORMERS_OFFLINE="1",
     TOKENIZERS_PARALLELISM="false",
     MINIRAG_PROGRESS="0",
-    # One cache for the session, so that nothing is encoded twice; empty at its start, so that no test leans on what an older version stored.
-    # MINIRAG_TEST_CACHE keeps one from run to run.
-    MINIRAG_CACHE=os.environ.get("MINIRAG_TEST_CACHE") or str(TEMPORARY / "cache"),
+    MINIRAG_CACHE=os.environ["MINIRAG_TEST_CACHE"],
     IPYTHONDIR=str(TEMPORARY / "ipython"),
     PYTHONPATH=os.pathsep.join([str(OFFLINE), *filter(None, [os.environ.get("PYTHONPATH")])]),
 )
 os.environ.pop("MPLBACKEND", None)  # kernels draw inline, tests fall back to Agg
 runpy.run_path(str(OFFLINE / "sitecustomize.py"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_auto_num_workers(config):
+    """Two processes for the whole suite. A few files start faster in one, and what is slow holds measured times, which need the machine to themselves."""
+    return 2 if config.args_source == config.ArgsSource.TESTPATHS and config.option.markexpr == "not slow" else 0
 
 
 def data_set_present(name):
