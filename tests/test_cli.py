@@ -439,6 +439,10 @@ def test_reproduce_can_say_what_it_would_do(monkeypatch):
     assert "nothing was run" in plan and "hipporag-code" in plan and "hipporag-ensemble" not in plan
     commands = run("reproduce", "professors", "--display-commands").stdout.splitlines()
     assert "minirag reproduce professors --rows hipporag-no-specificity" in commands
+    commands = run("reproduce", "detours", "--rows", "trained: LM, hard prompt,mean vectors", "--display-commands").stdout.splitlines()
+    assert commands == ["minirag reproduce detours --rows 'trained: LM, hard prompt'", "minirag reproduce detours --rows 'mean vectors'"]
+    usual, every = (run("reproduce", "detours", *rows, "--dry-run").stdout for rows in ((), ("--rows", "all")))
+    assert "trained: GRAG" in usual and "trained: LM, hard prompt" not in usual and "trained: LM, hard prompt" in every
     listed = run("reproduce", "--list").stdout
     assert "rung 0: the shipped corpus" in listed and "hipporag-ensemble" in listed
 

@@ -90,10 +90,14 @@ def one_of(name, known, what):
 
 
 def split_names(text, known, what):
-    """The names in 'a,b', each checked; all of them for None."""
+    """The names in 'a,b', each checked; all of them for None. A name may have commas of its own: the longest known one counts."""
     if text is None:
         return list(known)
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
+    pieces, names = [piece.strip() for piece in text.split(",") if piece.strip()], []
+    if not pieces:
         raise MiniragError(f"no {what} is named in {text!r}. Known: {', '.join(known)}.")
-    return list(dict.fromkeys(one_of(name, known, what) for name in names))
+    while pieces:
+        taken = next((end for end in range(len(pieces), 1, -1) if ", ".join(pieces[:end]) in known), 1)
+        names.append(one_of(", ".join(pieces[:taken]), known, what))
+        pieces = pieces[taken:]
+    return list(dict.fromkeys(names))

@@ -1,6 +1,7 @@
 """`minirag reproduce`: a table run again and compared, cell by cell, with the stored numbers."""
 
 import json
+import shlex
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -22,7 +23,7 @@ STATES = ("OK", "OKISH", "FAIL", "PAPER-ONLY")
 def reproduce(
     target: Optional[str] = typer.Argument(None, help="One of `minirag reproduce --list`."),
     json_file: Optional[Path] = typer.Option(None, "--json", metavar="FILE", help="Also write the result to this file."),
-    rows: Optional[str] = typer.Option(None, help="Only these rows, with commas between them."),
+    rows: Optional[str] = typer.Option(None, help="Only these rows, with commas between them; `all` for every row there is."),
     encoder: str = ENCODER,
     show_list: bool = typer.Option(False, "--list", help="Targets and rows."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would run, and run nothing."),
@@ -41,11 +42,11 @@ def reproduce(
         raise MiniragError(f"name a target: {', '.join(TARGETS)}. `minirag reproduce --list` tells what they are.")
     one_of(target, list(TARGETS), "target")
     encoder_named(encoder)
-    names = split_names(rows, row_names(target), "row")
+    names = row_names(target, all_rows=rows == "all") if rows in (None, "all") else split_names(rows, row_names(target), "row")
     if json_file and json_file.is_dir():
         raise MiniragError(f"--json {json_file}: a file is expected, this is a folder.")
     if display_commands:
-        return say(*(f"minirag reproduce {target} --rows {name}" for name in names))
+        return say(*(shlex.join(["minirag", "reproduce", target, "--rows", name]) for name in names))
     if dry_run:
         return show_plan(target, names, encoder)
     run(target, names if rows else None, encoder, json_file, as_markdown)

@@ -91,10 +91,10 @@ def reproduce(target, encoder="minilm", rows=None, ks=(2, 5, 10, 20)):
     return {"target": target, "rows": measured, "comparison": compare(measured, expected)}
 
 
-def row_names(target):
-    """The rows that `reproduce(target, rows=...)` can pick."""
+def row_names(target, all_rows=True):
+    """The rows that `reproduce(target, rows=...)` can pick. all_rows=False: those that it runs when none is named."""
     if target == "detours":
-        return detours_rows()
+        return detours_rows(all_rows)
     if target == "expla_graphs":
         return expla_rows()
     return {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}.get(target) or [row.name for row in ROWS]
