@@ -21,6 +21,9 @@ TEMPORARY = Path(tempfile.mkdtemp(prefix="minirag-tests-"))
 # MINIRAG_TEST_CACHE keeps one from run to run; the processes of one run share it.
 os.environ.setdefault("MINIRAG_TEST_CACHE", str(TEMPORARY / "cache"))
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # two processes with two threads each wait for one another at every step
+
 # Set before anything of ours is imported, and inherited by kernels, servers and command lines.
 os.environ.update(
     HF_HUB_OFFLINE="1",
@@ -73,8 +76,11 @@ def pytest_collect_file(file_path, parent):
     return collected
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
+        if item.path.parent.name != "browser":  # a file stays in one process, so that a notebook keeps its kernel; the long browser tests are dealt out
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix() if ROOT in item.path.parents else item.path.name))
         needs = [name for mark in item.iter_markers("needs") for name in mark.args]
         if reason := missing_data(needs):
             item.add_marker(pytest.mark.skip(reason=reason))
