@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).parent
 OFFLINE = ROOT / "tests" / "offline"
@@ -42,6 +43,17 @@ runpy.run_path(str(OFFLINE / "sitecustomize.py"))
 def pytest_xdist_auto_num_workers(config):
     """Two processes for the whole suite. A few files start faster in one, and what is slow holds measured times, which need the machine to themselves."""
     return 2 if config.args_source == config.ArgsSource.TESTPATHS and config.option.markexpr == "not slow" else 0
+
+
+class WholeFiles(LoadScopeScheduling):
+    """A file stays in one process, so that a notebook keeps its kernel; the browser tests are long, and dealt out one by one."""
+
+    def _split_scope(self, nodeid):
+        return nodeid if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return WholeFiles(config, log)
 
 
 def data_set_present(name):
@@ -76,11 +88,8 @@ def pytest_collect_file(file_path, parent):
     return collected
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.path.parent.name != "browser":  # a file stays in one process, so that a notebook keeps its kernel; the long browser tests are dealt out
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix() if ROOT in item.path.parents else item.path.name))
         needs = [name for mark in item.iter_markers("needs") for name in mark.args]
         if reason := missing_data(needs):
             item.add_marker(pytest.mark.skip(reason=reason))

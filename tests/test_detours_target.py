@@ -3,10 +3,11 @@
 import pytest
 
 from minirag.detours import detours
+from minirag.encoders import load_encoder
 from minirag.evaluate import load_expected
 from minirag.evaluate.detours import detours_rows, near, reproduce_detours, trained_rows, verdicts
 from minirag.evaluate.graph_baselines import shallow_baselines
-from minirag.evaluate.graph_prompts import Condition
+from minirag.evaluate.graph_prompts import Condition, examples, measure, table_of
 from minirag.evaluate.reproduce import OWN_ROWS, ROWS, TARGETS, row_names
 from minirag.utils import MiniragError
 
@@ -48,6 +49,28 @@ def test_a_condition_that_cannot_be_run_is_one_sentence(wrong):
 def test_a_task_without_questions_has_no_baselines():
     with pytest.raises(MiniragError, match="one of the two is missing"):
         shallow_baselines(detours(train=0, validation=0, test=0))
+
+
+def test_more_and_larger_ego_graphs_retrieve_more_of_the_evidence():
+    """What the sweep of Figure 3 turns, before anything is trained. Source: GRAG, Fig. 3 (fig-3)"""
+    questions = detours(train=0, validation=0, test=40).test
+    table = table_of(questions, load_encoder("minilm"))
+
+    def evidence(hops, top):
+        held = examples(questions, Condition("swept", "ego", top=top, hops=hops), table)[1]
+        return measure(questions, [""] * len(questions), held)["recall"]
+
+    one, two = ([evidence(hops, top) for top in (1, 3, 5, 10)] for hops in (1, 2))
+    assert one == sorted(one) and two == sorted(two) and one[0] < one[-1] and two[0] < two[-1] <= 100
+    assert all(fewer <= more for fewer, more in zip(one, two))
+
+
+def test_an_answer_is_valid_if_the_graph_has_a_node_of_this_text():
+    """Right and made-up answers, told apart by a program; the paper asked people. Source: GRAG, Sec. 5.2 (valid-entities)"""
+    questions = detours(train=0, validation=0, test=3).test
+    other = next(node for node in questions[1].graph.nodes if node != questions[1].answer)
+    numbers = measure(questions, [questions[0].answer, other, "nobody at all"], [set()] * 3)
+    assert (numbers["accuracy"], numbers["valid"], numbers["recall"]) == (33.33, 66.67, 0.0)
 
 
 def test_targets_with_rows_of_their_own_are_listed():

@@ -154,7 +154,7 @@ def test_a_method_is_put_together_from_operators():
     parts = compositions("minirag.methods.hipporag")
     assert "minirag.operators.node:link" in parts["minirag.methods.hipporag:HippoRAG.score_many"]
     assert "minirag.operators.node:link" in parts["minirag.methods.hipporag:HippoRAG"]
-    assert "minirag.operators.node:link" not in parts["minirag.methods.hipporag:choose"]
+    assert "minirag.operators.node:link" not in parts["minirag.methods.hipporag:Choices"]
 
 
 # what notebooks cite

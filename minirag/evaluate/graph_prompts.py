@@ -39,7 +39,7 @@ class Condition:
     text: the hard prompt, a "description" for each graph, "flat" tables of nodes and edges, or "none". text_from: another retriever for the text
     alone, as in the paper's Figure 4. size, tuning: of the language model. settings, plan: what the condition changes in `Settings` and `Plan`.
 
-    Source: GRAG, Table 3 (tab-3); GRAG, Fig. 4 (fig-4)
+    Source: GRAG, Table 3 (tab-3); GRAG, Fig. 3 (fig-3); GRAG, Fig. 4 (fig-4)
     """
 
     name: str
@@ -190,7 +190,7 @@ def run(condition, bench, seed):
     are the text of a node of the question's graph (only where there is evidence to retrieve). seconds: of training, after the shared
     language model. memory: the process' highest so far, in GiB. Also `factors`, the spread of alpha over the nodes and edges of the test graphs.
 
-    Source: GRAG, Table 2 (tab-2); GRAG, Sec. 5.2 (valid-entities)
+    Source: GRAG, Table 2 (tab-2)
     """
     import torch
 
@@ -214,7 +214,10 @@ def run(condition, bench, seed):
 
 
 def measure(questions, written, held):
-    """accuracy, recall and valid of `run`, in percent."""
+    """accuracy, recall and valid of `run`, in percent.
+
+    Source: GRAG, Sec. 5.2 (valid-entities)
+    """
     right = [text.casefold() == question.answer.casefold() for question, text in zip(questions, written)]
     found = [len(nodes & set(q.evidence_nodes)) / len(q.evidence_nodes) for q, nodes in zip(questions, held) if q.evidence_nodes]
     valid = [text in question.graph.nodes for question, text in zip(questions, written)]
