@@ -16,7 +16,7 @@ from minirag.utils import MiniragError
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), *sorted((ROOT / "exercises" / "solutions").glob("*.ipynb"))]
-MAX_HOLES = 116  # empty cells of the map; lower it whenever holes are filled, never raise it
+MAX_HOLES = 114  # empty cells of the map; lower it whenever holes are filled, never raise it
 ADVICE = "run `minirag map --write`, look at the difference and commit it"
 
 
