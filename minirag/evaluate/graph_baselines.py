@@ -86,9 +86,14 @@ def regression(task, train, validation, test):
     from sklearn.linear_model import LogisticRegression
 
     answers = [[question.answer for question in part] for part in (task.train, task.validation)]
-    models = [LogisticRegression(C=strength, max_iter=2000, tol=1e-3).fit(train, answers[0]) for strength in STRENGTHS]
-    scores = [accuracy(model.predict(validation), answers[1]) for model in models]
-    return list(models[int(np.argmax(scores))].predict(test))
+    models = [LogisticRegression(C=strength, max_iter=2000, tol=1e-3) for strength in STRENGTHS]
+    return list(best_fitted(models, (train, validation), answers).predict(test))
+
+
+def best_fitted(models, matrices, answers):
+    """The model that is right most often on the validation part, the first of equals. matrices, answers: of the training and of the validation part."""
+    fitted = [model.fit(matrices[0], answers[0]) for model in models]
+    return max(fitted, key=lambda model: model.score(matrices[1], answers[1]))
 
 
 def text_vectors(questions, encoder):

@@ -12,6 +12,7 @@ import numpy as np
 from ..encoders import load_encoder
 from ..expla_graphs import ANSWERS, belief_and_argument, split
 from . import stance_features as features
+from .graph_baselines import best_fitted
 from .stance_features import count_negated, denies
 
 STRENGTHS = (0.01, 0.1, 1.0, 10.0)  # logistic regression's C, chosen on the validation part
@@ -118,7 +119,7 @@ def predict(baseline, task, embed=None):
     else:
         matrices = [baseline.look(part, embed) for part in parts]
     answers = [[question.answer for question in part] for part in parts[:2]]
-    return list(_best(_trees() if baseline.model == "trees" else _lines(), matrices[:2], answers).predict(matrices[2]))
+    return list(best_fitted(_trees() if baseline.model == "trees" else _lines(), matrices[:2], answers).predict(matrices[2]))
 
 
 def _lines():
@@ -131,12 +132,6 @@ def _trees():
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return [HistGradientBoostingClassifier(learning_rate=0.05, max_leaf_nodes=leaves, random_state=0) for leaves in LEAVES]
-
-
-def _best(models, matrices, answers):
-    """The model that is right most often on the validation part, the first of equals, fitted on the training part."""
-    fitted = [model.fit(matrices[0], answers[0]) for model in models]
-    return max(fitted, key=lambda model: model.score(matrices[1], answers[1]))
 
 
 def stance_by_negations(questions):
