@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from lab import Lab
+from lab import SHUT_DOWN, Lab
 
 # No start-up page, no background traffic: what is asked for is what is measured.
 FLAGS = (
@@ -84,25 +84,26 @@ def browser(chromium):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        # Whatever is not on this machine goes to a proxy that nobody runs. Stopping requests one by one would switch the browser's cache off.
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS, proxy={"server": "http://127.0.0.1:9", "bypass": "127.0.0.1,localhost"})
         yield running
         running.close()
 
 
-@pytest.fixture
-def lab(browser, server):
-    """A page of a browser that has never been here; `lab.open(notebook)` is the first step."""
-    address, folder = server
+@pytest.fixture(scope="session")
+def context(browser):
+    """A browser of its own that has never been here; its pages share what it has loaded of JupyterLab."""
     context = browser.new_context(viewport={"width": 1280, "height": 1600})
-    refused = []
-
-    def only_this_machine(route):
-        if urlsplit(route.request.url).hostname in ("127.0.0.1", "localhost", None):
-            route.continue_()
-        else:
-            refused.append(route.request.url)
-            route.abort()
-
-    context.route("**/*", only_this_machine)
-    yield Lab(context.new_page(), address, folder, refused)
+    yield context
     context.close()
+
+
+@pytest.fixture
+def lab(context, server):
+    """A new page; `lab.open(notebook)` is the first step. Afterwards its kernel is shut down."""
+    address, folder = server
+    page, refused = context.new_page(), []
+    page.on("request", lambda request: None if urlsplit(request.url).hostname in ("127.0.0.1", "localhost", None) else refused.append(request.url))
+    yield Lab(page, address, folder, refused)
+    page.evaluate(SHUT_DOWN)
+    page.close()

@@ -9,6 +9,7 @@ IDLE = """() => {
     const kernel = panel && panel.sessionContext && panel.sessionContext.session && panel.sessionContext.session.kernel;
     return Boolean(kernel && kernel.status === 'idle' && panel.content.widgets.length);
 }"""
+SHUT_DOWN = "async () => { if (window.jupyterapp) await window.jupyterapp.serviceManager.sessions.shutdownAll(); }"
 RUN_ALL = "async () => { await window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
 CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => {
     const said = cell.model.toJSON();
