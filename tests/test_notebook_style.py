@@ -2,12 +2,16 @@
 
 import base64
 import copy
+import io
 import os
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from PIL import Image
 
 from minirag import notebook_lint, refresh
 from minirag.utils import MiniragError
@@ -71,6 +75,18 @@ def test_normalising_keeps_what_is_meant_and_drops_what_varies(good):
     assert notebook.cells[6].metadata == {"tags": ["trace"]} and notebook.cells[6].outputs[0].text == "<b>7</b>\n"
     ids = [cell.id for cell in notebook.cells]
     assert [cell.id for cell in refresh.normalise(notebook).cells] == ids and len(set(ids)) == len(ids)
+
+
+def test_a_picture_of_a_chart_loses_weight_and_not_its_looks():
+    figure = plt.figure(figsize=(3, 2))
+    figure.subplots().plot([1, 3, 2], color="#0072B2")
+    figure.savefig(buffer := io.BytesIO(), format="png")
+    plt.close(figure)
+    png = base64.b64encode(buffer.getvalue()).decode()
+    cell = new_code_cell("chart", outputs=[new_output("display_data", {"image/png": png})])
+    [light] = (cell.outputs[0].data["image/png"] for cell in refresh.normalise(new_notebook(cells=[cell])).cells)
+    before, after = (np.asarray(Image.open(io.BytesIO(base64.b64decode(one))).convert("RGB"), dtype=float) for one in (png, light))
+    assert len(light) < len(png) / 2 and before.shape == after.shape and np.abs(before - after).mean() < 1 and np.abs(before - after).max() < 40
 
 
 def test_missing_and_repeated_cell_ids_are_mended(good):
