@@ -1,15 +1,17 @@
 """Trained models on ExplaGraphs: what their rows mean, on a task small enough to learn at once, and the stored numbers where there is time for them."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from minirag.evaluate import load_expected, reproduce
 from minirag.evaluate.expla_agreement import measure_agreement
 from minirag.evaluate.expla_conditions import AS_CODE, CONDITIONS, PLAN, PRETRAINING
 from minirag.evaluate.expla_graphs import expla_rows
-from minirag.evaluate.expla_transfer import TRANSFER_NAMES, nearest
+from minirag.evaluate.expla_transfer import TRANSFER_NAMES, encoded_once, nearest
 from minirag.evaluate.graph_prompts import Bench, table_of
 from minirag.expla_graphs import parse_graph
 from minirag.graph_questions import GraphQuestion, GraphTask
@@ -17,6 +19,7 @@ from minirag.neural.batches import Collator, Example
 from minirag.neural.language_model import LanguageModel
 from minirag.neural.model import GraphPrompt
 from minirag.neural.settings import Settings
+from minirag.neural.training import Trainer
 
 
 class Letters:
@@ -60,6 +63,20 @@ def test_nearest_answers_by_cosine(bench):
         model.constant.data = 3 * language.answer_vectors([wanted])[0].detach()
         some = [Example(question.question, question.answer, (question.graph,), asked=question.asked) for question in bench.task.test[:3]]
         assert nearest(model, Collator(bench.table), some, answers) == [wanted] * 3
+
+
+def test_what_no_longer_learns_is_read_once_and_only_the_projector_changes(bench):
+    language, collate = LanguageModel.load(bench.language_model("tiny", 0)), Collator(bench.table)
+    model = GraphPrompt(language, bench.table.dimensions, Settings(hidden=8))
+    some = [Example(question.question, question.answer, (question.graph,), asked=question.asked) for question in bench.task.test]
+    head, look = encoded_once(model, collate, some)
+    with torch.no_grad():
+        assert torch.allclose(head.direction(look(some[5:9])), model.direction(collate(some[5:9])), atol=1e-6)
+    before = copy.deepcopy(model.state_dict())
+    Trainer(head, look, replace(bench.plan, alignment_epochs=1)).fit(some, [])
+    assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
+    moved = [name for name, tensor in head.state_dict().items() if not torch.equal(before[name], tensor)]
+    assert moved and all(name.startswith("projector.") for name in moved)
 
 
 def test_rows_have_names_of_their_own_that_a_command_line_can_pick():

@@ -3,7 +3,7 @@
 Sizes, rates and epochs were chosen on the validation part, with seed 0, of a few tries; the test part was not looked at for it.
 """
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,6 +44,7 @@ AS_CODE = Condition("GRAG as in its code", text="flat", settings={**TOKEN, **COD
 CONDITION_NAMES = (*(condition.name for condition in CONDITIONS), AS_CODE.name)
 
 
+@cache
 def make_bench(folder, encoder="minilm", follow="paper"):
     """What all conditions share; the tiny language models lie in `folder`."""
     task = load_expla_graphs(follow=follow)
@@ -58,12 +59,9 @@ def measure_conditions(names, encoder="minilm", seeds=SEEDS, jobs=None, folder=N
 
     Source: GRAG, Table 2 (tab-2); GRAG, Eq. 11 (eq-11)
     """
-    chosen = [condition for condition in CONDITIONS if condition.name in names]
-    runs = []
     with TemporaryDirectory() as temporary:
-        if chosen:
-            runs += run_all(partial(make_bench, folder or temporary, encoder), chosen, seeds, jobs)
-        if AS_CODE.name in names:
-            runs += run_all(partial(make_bench, folder or temporary, encoder, "code"), [AS_CODE], seeds, jobs)
+        bench = partial(make_bench, folder or temporary, encoder)
+        rows = [*((bench, condition) for condition in CONDITIONS), (partial(bench, "code"), AS_CODE)]
+        runs = run_all([row for row in rows if row[1].name in names], seeds, jobs)
     spread = mean_and_spread(runs)
     return [{"method": name, "accuracy": mean, "sd": sd, "seeds": count} for name, (mean, sd, count) in spread.items()], runs

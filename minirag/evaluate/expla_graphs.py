@@ -3,6 +3,7 @@
 The paper's numbers come from a seven-billion-parameter model; they stand in `data/expected/expla_graphs.yaml`, never in a column with measured ones.
 """
 
+from functools import partial
 from tempfile import TemporaryDirectory
 
 from ..expla_graphs import describe, load_expla_graphs
@@ -47,18 +48,21 @@ def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=No
 def _trained(wanted, encoder, seeds, jobs):
     """The rows of trained models among the wanted ones, and every single run. The tiny language models are taught once for all of them."""
     from .expla_agreement import AGREEMENT_NAMES, measure_agreement
-    from .expla_conditions import CONDITION_NAMES, measure_conditions
+    from .expla_conditions import CONDITION_NAMES, make_bench, measure_conditions
     from .expla_transfer import TRANSFER_NAMES, measure_transfer
+    from .graph_prompts import teach, workers
 
     named = lambda names: [name for name in wanted if name in names]
     rows, runs = [], []
     with TemporaryDirectory() as folder:
         if conditions := named(CONDITION_NAMES):
             rows, runs = measure_conditions(conditions, encoder, seeds, jobs, folder)
-        if parts := named(AGREEMENT_NAMES):
-            rows += measure_agreement(parts, encoder, seeds, folder)
-        if crossing := named(TRANSFER_NAMES):
-            rows += [row for row in measure_transfer(encoder, seeds, folder) if row["method"] in crossing]
+        tasks = [(measure_agreement, parts, encoder, seeds, folder)] if (parts := named(AGREEMENT_NAMES)) else []
+        tasks += [(measure_transfer, encoder, seeds, folder)] if named(TRANSFER_NAMES) else []
+        if tasks:
+            with workers(jobs) as pool:
+                teach(pool, {("tiny", seed): partial(make_bench, folder, encoder) for seed in seeds})
+                rows += [row for done in [pool.submit(*task) for task in tasks] for row in done.result() if row["method"] in wanted]
     return rows, runs
 
 

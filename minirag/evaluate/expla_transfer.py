@@ -7,8 +7,7 @@ same with a random encoder, as control.
 """
 
 import copy
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -22,9 +21,9 @@ from ..neural.batches import Collator
 from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt
 from ..neural.settings import Settings
-from ..neural.training import Plan, Trainer
-from .expla_conditions import PRETRAINING, SEEDS
-from .graph_prompts import Bench, Condition, examples, table_of
+from ..neural.training import Plan, Trainer, fit_pruning
+from .expla_conditions import SEEDS, make_bench
+from .graph_prompts import Condition, examples, table_of
 from .stance_baselines import accuracy
 
 SETTINGS = Settings(hidden=32)
@@ -52,7 +51,7 @@ def measure_transfer(encoder="minilm", seeds=SEEDS, folder=None, task=None):
     seen = {name: [examples(part, SEEN[name], table)[0] for part in (one.train, one.test)] for name, one in tasks.items()}
     found = {name: [] for name in TRANSFER_NAMES}
     with TemporaryDirectory() as temporary:
-        bench = Bench(tasks["ExplaGraphs"], table, Path(folder or temporary), PRETRAINING, PLANS["ExplaGraphs"], (SEEN["ExplaGraphs"],))
+        bench = make_bench(folder or temporary, encoder)
         for seed in seeds:
             language = LanguageModel.load(bench.language_model("tiny", seed))
             for one, other in (("detours", "ExplaGraphs"), ("ExplaGraphs", "detours")):
@@ -72,10 +71,39 @@ def _transferred(one, other, seen, tasks, language, collate, seed):
     trained = copy.deepcopy(model.state_dict())
     for reading, state in (("new projector", trained), ("untrained encoder", untrained)):
         model.load_state_dict({name: (untrained if name.startswith("projector.") else state)[name] for name in state})
-        model.encoder.requires_grad_(False)
-        model.pruning.requires_grad_(False)
-        Trainer(model, collate, replace(PLANS[other], seed=seed)).fit(seen[other][0], [])
-        yield reading, accuracy(nearest(model, collate, seen[other][1], tasks[other].answers), tasks[other].test)
+        fit_pruning(model, collate, seen[other][0])
+        head, look = encoded_once(model, collate, [example for part in seen[other] for example in part])
+        Trainer(head, look, replace(PLANS[other], seed=seed)).fit(seen[other][0], [])
+        yield reading, accuracy(nearest(head, look, seen[other][1], tasks[other].answers), tasks[other].test)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A batch whose graphs have been read: `vectors` (B, hidden)."""
+
+    vectors: torch.Tensor
+
+    def to(self, device):
+        return Encoded(self.vectors.to(device))
+
+
+class Encoding(torch.nn.Module):
+    """Stands where the encoder stood, and gives what it said."""
+
+    def forward(self, batch, factors=None):
+        return batch.vectors
+
+
+@torch.no_grad()
+def encoded_once(model, collate, some):
+    """`(model, collate)` of which only the projector is left to learn: pruning and encoder stay as they are, so they read every example once."""
+    model.eval()
+    parts = [some[start : start + 128] for start in range(0, len(some), 128)]
+    vectors = torch.cat([model.encoder(batch, model.factors(batch)) for batch in map(collate, parts)])
+    place = {id(example): row for row, example in enumerate(some)}
+    head = copy.deepcopy(model)
+    head.pruning, head.encoder = None, Encoding()
+    return head, lambda examples: Encoded(vectors[[place[id(example)] for example in examples]])
 
 
 def nearest(model, collate, some, answers):

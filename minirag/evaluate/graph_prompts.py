@@ -233,38 +233,47 @@ def mean_and_spread(rows, metric="accuracy"):
     return {name: (float(np.mean(found)), float(np.std(found)), len(found)) for name, found in values.items()}
 
 
-def run_all(make_bench, conditions, seeds, jobs=None):
-    """The rows of every condition and seed, in that order. make_bench: a function of a module, called once in every process.
+def run_all(rows, seeds, jobs=None):
+    """What `run` gives for every row and seed, in that order. rows: pairs of a function that makes the bench, and a condition.
 
-    jobs: processes, by default one a core; each computes with a single thread, so that the numbers do not depend on how many there are. The tiny
-    language models are taught first, one job each.
+    The function is a `partial` of a module's, which remembers what it made, so that a process makes a bench once. jobs: see `workers`. The tiny language
+    models are taught first; then come the conditions that tune one, since they take longest.
     """
-    seen = sorted({(condition.size, seed) for condition in conditions for seed in seeds})
-    wanted = [(condition, seed) for condition in conditions for seed in seeds]
-    pool = ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_prepare, initargs=(make_bench,))
-    with pool, progress(total=len(seen) + len(wanted), description="training and measuring", unit="run") as bar:
-        for done in as_completed([pool.submit(_teach, *one) for one in seen]):
-            done.result()
-            bar.update()
-        places = {pool.submit(_measure, *one): place for place, one in enumerate(wanted)}
-        rows = {}
+    models = {(condition.size, seed): make_bench for make_bench, condition in reversed(rows) for seed in seeds}
+    wanted = [(make_bench, condition, seed) for make_bench, condition in rows for seed in seeds]
+    with workers(jobs) as pool, progress(total=len(models) + len(wanted), description="training and measuring", unit="run") as bar:
+        teach(pool, models, bar)
+        order = sorted(range(len(wanted)), key=lambda place: wanted[place][1].tuning == "frozen")
+        places = {pool.submit(_measure, *wanted[place]): place for place in order}
+        found = {}
         for done in as_completed(places):
-            rows[places[done]] = done.result()
+            found[places[done]] = done.result()
             bar.update()
-    return [rows[place] for place in range(len(wanted))]
+    return [found[place] for place in range(len(wanted))]
 
 
-def _prepare(make_bench):
+def workers(jobs=None):
+    """A pool of processes, by default one a core. Each computes with a single thread, so that numbers do not depend on how many there are."""
+    return ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_one_thread)
+
+
+def teach(pool, models, bar=None):
+    """Teach the tiny language models {(size, seed): function that makes the bench}, one in each process at a time."""
+    for done in as_completed([pool.submit(_teach, make_bench, *model) for model, make_bench in models.items()]):
+        done.result()
+        if bar is not None:
+            bar.update()
+
+
+def _one_thread():
     import torch
 
     torch.set_num_threads(1)
-    global _bench
-    _bench = make_bench()
 
 
-def _teach(size, seed):
-    _bench.language_model(size, seed)
+def _teach(make_bench, size, seed):
+    make_bench().language_model(size, seed)
 
 
-def _measure(condition, seed):
-    return run(condition, _bench, seed)
+def _measure(make_bench, condition, seed):
+    return run(condition, make_bench(), seed)

@@ -94,7 +94,7 @@ class Trainer:
         self.model.to(chosen_device(self.plan.device))
         done, state = self._resume(train)
         if not done and self.model.pruning is not None:
-            self.model.pruning.fit([self.collate(train[start : start + 256]).to(self.model.device) for start in range(0, min(len(train), 2048), 256)])
+            fit_pruning(self.model, self.collate, train)
         optimizer = None
         with progress(total=len(schedule) * math.ceil(len(train) / self.plan.batch), description="training", unit="batch") as bar:
             for number, (phase, epoch) in enumerate(schedule[:until]):
@@ -224,6 +224,11 @@ def one_cycle(share):
     if share < WARM:
         return (share + 0.01) / (WARM + 0.01)
     return 0.5 * (1 + math.cos(math.pi * (share - WARM) / (1 - WARM)))
+
+
+def fit_pruning(model, collate, examples):
+    """Standardise the distances that pruning sees by those of these examples, of the first 2,048."""
+    model.pruning.fit([collate(examples[start : start + 256]).to(model.device) for start in range(0, min(len(examples), 2048), 256)])
 
 
 def _parameters(optimizer):
