@@ -154,6 +154,7 @@ GRAG_TABLES = {
         "w/o soft pruning": ("trained: w/o soft pruning",) * 2,
         "w/o soft pruning and text, question added to the nodes": ("trained: graph token, unpruned, question added", ""),
         "w/o graph encoder (LoRA)": ("trained: w/o graph encoder",) * 2,
+        "w/o graph encoder (whole model tuned, four epochs)": ("trained: w/o graph encoder, LM fine-tuned for 4 epochs", ""),
         "w/o retrieval (LoRA)": ("trained: w/o retrieval",) * 2,
         "linear, mean vectors of question and ego-graph": ("mean vectors in the ego-graph", ""),
         "most frequent value of the right type in the ego-graph": ("most frequent value of the right type in the ego-graph", ""),
