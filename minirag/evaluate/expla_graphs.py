@@ -35,9 +35,8 @@ def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=No
     task = load_expla_graphs()
     wanted = [name for name in expla_rows() if not rows or name in rows]
     measured = [{"method": "data", **describe(task)}] if "data" in wanted else []
-    measured += measure_baselines(task, [name for name in wanted if name in BASELINE_NAMES], encoder)
-    trained, runs = _trained(wanted, encoder, seeds, jobs)
-    measured = [{key: value if isinstance(value, str) else round(value, 4) for key, value in row.items()} for row in [*measured, *trained]]
+    others, runs = _measured(wanted, task, encoder, seeds, jobs)
+    measured = [{key: value if isinstance(value, str) else round(value, 4) for key, value in row.items()} for row in [*measured, *others]]
     expected = load_expected("expla_graphs")
     if rows:
         expected = {**expected, "rows": {name: stored for name, stored in expected["rows"].items() if name in rows}}
@@ -45,25 +44,27 @@ def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=No
     return {"target": "expla_graphs", "rows": measured, **shown, "comparison": compare(measured, expected)}
 
 
-def _trained(wanted, encoder, seeds, jobs):
-    """The rows of trained models among the wanted ones, and every single run. The tiny language models are taught once for all of them."""
+def _measured(wanted, task, encoder, seeds, jobs):
+    """The wanted rows of baselines and of trained models, and every single run. The tiny language models are taught once for all of them."""
     from .expla_agreement import AGREEMENT_NAMES, measure_agreement
     from .expla_conditions import CONDITION_NAMES, make_bench, measure_conditions
     from .expla_transfer import TRANSFER_NAMES, measure_transfer
     from .graph_prompts import teach, workers
 
     named = lambda names: [name for name in wanted if name in names]
-    rows, runs = [], []
     with TemporaryDirectory() as folder:
-        if conditions := named(CONDITION_NAMES):
-            rows, runs = measure_conditions(conditions, encoder, seeds, jobs, folder)
-        tasks = [(measure_agreement, parts, encoder, seeds, folder)] if (parts := named(AGREEMENT_NAMES)) else []
-        tasks += [(measure_transfer, encoder, seeds, folder)] if named(TRANSFER_NAMES) else []
-        if tasks:
+        rows, runs = measure_conditions(named(CONDITION_NAMES), encoder, seeds, jobs, folder) if named(CONDITION_NAMES) else ([], [])
+        parts = (BASELINE_NAMES, measure_baselines, task, named(BASELINE_NAMES), encoder), (TRANSFER_NAMES, measure_transfer, encoder, seeds, folder)
+        parts += ((AGREEMENT_NAMES, measure_agreement, named(AGREEMENT_NAMES), encoder, seeds, folder),)
+        calls = [call for names, *call in parts if named(names)]
+        if len(calls) > 1:  # side by side, the longest first
             with workers(jobs) as pool:
                 teach(pool, {("tiny", seed): partial(make_bench, folder, encoder) for seed in seeds})
-                rows += [row for done in [pool.submit(*task) for task in tasks] for row in done.result() if row["method"] in wanted]
-    return rows, runs
+                found = [done.result() for done in [pool.submit(*call) for call in calls]]
+        else:
+            found = [function(*arguments) for function, *arguments in calls]
+    rows += [row for some in found for row in some if row["method"] in wanted]
+    return sorted(rows, key=lambda row: wanted.index(row["method"])), runs
 
 
 def notes(measured):
