@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from tiny_model import build_tiny_model
 
 from minirag.algorithms.textual import TextualGraph
+from minirag.neural import pretraining
 from minirag.neural.batches import Collator, Example, TextTable
 from minirag.neural.encoder import GraphEncoder, mean_by, softmax_by
 from minirag.neural.language_model import LanguageModel, LowRank
 from minirag.neural.model import GraphPrompt
-from minirag.neural.pretraining import Pretraining, build_model, build_tokenizer, pretrain
+from minirag.neural.pretraining import Pretraining, build_model, build_tokenizer, pretrain, taught_once
 from minirag.neural.pruning import ScalingFactor, SoftPruning, euclidean
 from minirag.neural.settings import CODE, Settings
 from minirag.neural.training import Plan, Trainer, accuracy, chosen_device, one_cycle, read_checkpoint, write_all
@@ -251,6 +252,24 @@ def test_pretraining_never_sees_an_answer(tmp_path):
     mislabelled = [Example(e.question, "gold", e.graphs, e.text) for e in EXAMPLES]
     one, two = (pretrain(some, ("blue", "red"), Pretraining(steps=3, batch=4)) for some in (EXAMPLES, mislabelled))
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters()))
+
+
+def test_a_tiny_model_is_taught_once_and_never_left_half_taught(tmp_path, monkeypatch):
+    folder, plan, asked = tmp_path / "models" / "tiny", Pretraining(steps=3, batch=4), []
+
+    def stopped_while_writing(examples, answers, plan, folder):
+        folder.mkdir()
+        (folder / "config.json").write_text("{")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(pretraining, "pretrain", stopped_while_writing)
+        taught_once(folder, lambda: EXAMPLES, ("blue", "red"), plan)
+    assert not folder.exists()
+
+    weights = [taught_once(folder, lambda: asked.append("examples") or EXAMPLES, ("blue", "red"), plan) / "model.safetensors" for _ in range(2)]
+    assert asked == ["examples"] and weights[0].is_file()
+    assert {path.name for path in folder.parent.iterdir()} <= {"tiny", "tiny.lock"}
 
 
 def test_only_what_should_change_changes(folder, table):

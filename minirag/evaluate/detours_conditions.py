@@ -63,10 +63,10 @@ def make_bench(folder, encoder="minilm", seed=0):
 
 
 def measure_conditions(folder, names=None, encoder="minilm", seeds=None, jobs=None):
-    """The rows of `run_all` for these conditions, by default the ablations.
+    """The runs of `run_all` for these conditions, by default the ablations.
 
     Source: GRAG, Table 3 (tab-3); GRAG, Fig. 3 (fig-3); GRAG, Fig. 4 (fig-4); GRAG, Table 5 (tab-5)
     """
     chosen = [condition for condition in CONDITIONS if condition.name in (names or [one.name for one in ABLATIONS])]
     bench = partial(make_bench, str(folder), encoder)
-    return run_all([(bench, condition) for condition in chosen], seeds or SEEDS, jobs)
+    return run_all([(bench, condition) for condition in chosen], seeds or SEEDS, jobs)[0]

@@ -9,14 +9,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from ..neural.batches import Collator
 from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt
 from ..neural.settings import Settings
 from ..neural.training import Trainer
 from .expla_conditions import SEEDS, TOKEN, UNPRUNED, make_bench
 from .expla_transfer import nearest
-from .graph_prompts import Condition, examples
+from .graph_prompts import Condition
 from .stance_baselines import BASELINES, accuracy, percent_equal
 
 PARTS = {"graph part": TOKEN, "graph part unpruned": UNPRUNED}
@@ -37,7 +36,7 @@ def measure_agreement(names=AGREEMENT_NAMES, encoder="minilm", seeds=SEEDS, fold
         bench = bench or make_bench(folder or temporary, encoder)
         test = bench.task.test
         rules = {short: [_rule(name)(question, None) for question in test] for short, name in RULES.items()}
-        seen = [examples(part, Condition("whole"), bench.table)[0] for part in (bench.task.train, test)]
+        seen = [bench.seen(part, Condition("whole graph"))[0] for part in ("train", "test")]
         rows = []
         for name in names:
             said = [_answers(PARTS[name], bench, seen, seed) for seed in seeds]
@@ -56,8 +55,9 @@ def _rule(name):
 
 def _answers(settings, bench, seen, seed):
     """What the graph part of one seed answers to the test questions."""
+    taught = bench.language_model("tiny", seed)
     torch.manual_seed(seed)
-    language = LanguageModel.load(bench.language_model("tiny", seed))
-    model, collate = GraphPrompt(language, bench.table.dimensions, Settings(**settings)), Collator(bench.table)
-    Trainer(model, collate, replace(bench.plan, epochs=0, seed=seed)).fit(seen[0], [])
-    return nearest(model, collate, seen[1], bench.task.answers)
+    language = LanguageModel.load(taught)
+    model = GraphPrompt(language, bench.table.dimensions, Settings(**settings))
+    Trainer(model, bench.collate, replace(bench.plan, epochs=0, seed=seed)).fit(seen[0], [])
+    return nearest(model, bench.collate, seen[1], bench.task.answers)

@@ -5,7 +5,6 @@ Sizes, rates and epochs were chosen on the validation part, with seed 0, of a fe
 
 from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from ..encoders import load_encoder
 from ..expla_graphs import load_expla_graphs
@@ -52,16 +51,16 @@ def make_bench(folder, encoder="minilm", follow="paper"):
     return Bench(task, table, Path(folder), PRETRAINING, PLAN, (CONDITIONS[1],))
 
 
-def measure_conditions(names, encoder="minilm", seeds=SEEDS, jobs=None, folder=None):
-    """`(rows, runs)`: for each named condition `{"method", "accuracy", "sd", "seeds"}` in percent, over the seeds; and the row of every single run.
+def measure_conditions(names, folder, encoder="minilm", seeds=SEEDS, jobs=None, others=()):
+    """`(rows, runs, found)`: for each named condition `{"method", "accuracy", "sd", "seeds"}` in percent, over the seeds; the row of every single run; and
+    what `others` gave, which ran beside them (see `run_all`).
 
-    folder: keeps the tiny language models; by default they are taught anew and thrown away.
+    folder: keeps the tiny language models.
 
     Source: GRAG, Table 2 (tab-2); GRAG, Eq. 11 (eq-11)
     """
-    with TemporaryDirectory() as temporary:
-        bench = partial(make_bench, folder or temporary, encoder)
-        rows = [*((bench, condition) for condition in CONDITIONS), (partial(bench, "code"), AS_CODE)]
-        runs = run_all([row for row in rows if row[1].name in names], seeds, jobs)
+    bench = partial(make_bench, folder, encoder)
+    rows = [*((bench, condition) for condition in CONDITIONS), (partial(bench, "code"), AS_CODE)]
+    runs, found = run_all([row for row in rows if row[1].name in names], seeds, jobs, others)
     spread = mean_and_spread(runs)
-    return [{"method": name, "accuracy": mean, "sd": sd, "seeds": count} for name, (mean, sd, count) in spread.items()], runs
+    return [{"method": name, "accuracy": mean, "sd": sd, "seeds": count} for name, (mean, sd, count) in spread.items()], runs, found

@@ -3,7 +3,6 @@
 The paper's numbers come from a seven-billion-parameter model; they stand in `data/expected/expla_graphs.yaml`, never in a column with measured ones.
 """
 
-from functools import partial
 from tempfile import TemporaryDirectory
 
 from ..expla_graphs import describe, load_expla_graphs
@@ -47,22 +46,15 @@ def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=No
 def _measured(wanted, task, encoder, seeds, jobs):
     """The wanted rows of baselines and of trained models, and every single run. The tiny language models are taught once for all of them."""
     from .expla_agreement import AGREEMENT_NAMES, measure_agreement
-    from .expla_conditions import CONDITION_NAMES, make_bench, measure_conditions
+    from .expla_conditions import CONDITION_NAMES, measure_conditions
     from .expla_transfer import TRANSFER_NAMES, measure_transfer
-    from .graph_prompts import teach, workers
 
     named = lambda names: [name for name in wanted if name in names]
     with TemporaryDirectory() as folder:
-        rows, runs = measure_conditions(named(CONDITION_NAMES), encoder, seeds, jobs, folder) if named(CONDITION_NAMES) else ([], [])
-        parts = (BASELINE_NAMES, measure_baselines, task, named(BASELINE_NAMES), encoder), (TRANSFER_NAMES, measure_transfer, encoder, seeds, folder)
-        parts += ((AGREEMENT_NAMES, measure_agreement, named(AGREEMENT_NAMES), encoder, seeds, folder),)
-        calls = [call for names, *call in parts if named(names)]
-        if len(calls) > 1:  # side by side, the longest first
-            with workers(jobs) as pool:
-                teach(pool, {("tiny", seed): partial(make_bench, folder, encoder) for seed in seeds})
-                found = [done.result() for done in [pool.submit(*call) for call in calls]]
-        else:
-            found = [function(*arguments) for function, *arguments in calls]
+        parts = (TRANSFER_NAMES, measure_transfer, encoder, seeds, folder), (AGREEMENT_NAMES, measure_agreement, named(AGREEMENT_NAMES), encoder, seeds, folder)
+        parts += ((BASELINE_NAMES, measure_baselines, task, named(BASELINE_NAMES), encoder),)
+        others = [call for names, *call in parts if named(names)]
+        rows, runs, found = measure_conditions(named(CONDITION_NAMES), folder, encoder, seeds, jobs, others)
     rows += [row for some in found for row in some if row["method"] in wanted]
     return sorted(rows, key=lambda row: wanted.index(row["method"])), runs
 

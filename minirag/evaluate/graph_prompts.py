@@ -5,11 +5,13 @@ import resource
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Mapping
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from ..algorithms.bm25 import BM25
 from ..algorithms.descriptions import describe_all, flat_text
@@ -19,7 +21,7 @@ from ..index.ego_graphs import EgoIndex
 from ..neural.batches import Collator, Example, TextTable
 from ..neural.language_model import TUNINGS, LanguageModel
 from ..neural.model import GraphPrompt
-from ..neural.pretraining import SIZES, Pretraining, pretrain
+from ..neural.pretraining import SIZES, Pretraining, taught_once
 from ..neural.settings import Settings
 from ..neural.training import Plan, Trainer, write_all
 from ..operators import subgraph
@@ -86,25 +88,13 @@ def table_of(questions, encoder):
 def examples(questions, condition, table):
     """What the model of this condition sees of each question, as `Example`s, and for each the positions of the nodes that were retrieved."""
     known, seen, held = KnownTexts(table), [], []
-    for question, pieces in zip(questions, _retrieved(questions, condition, table)):
+    for question in questions:
+        pieces = retrieve(question, condition.retrieve, condition, known)
         graphs = tuple(question.graph.subgraph(nodes, edges) for nodes, edges in pieces)
         source = retrieve(question, condition.text_from, condition, known) if condition.text_from else pieces
         seen.append(Example(question.question, question.answer, graphs, hard_prompt(question.graph, source, condition.text), question.asked))
         held.append({node for nodes, _ in (*pieces, *source) for node in nodes})
     return seen, held
-
-
-_kept = {}
-
-
-def _retrieved(questions, condition, table):
-    """The pieces of every question. Rows of a table differ in little else than what is trained, so a process looks once for each way to retrieve."""
-    key = (id(questions), id(table), condition.retrieve, condition.top, condition.hops, condition.direction)
-    if key not in _kept:
-        known = KnownTexts(table)
-        found = [retrieve(question, condition.retrieve, condition, known) for question in questions]
-        _kept[key] = questions, table, found  # kept with it, so that their ids stay their own
-    return _kept[key][2]
 
 
 def retrieve(question, how, condition, known):
@@ -174,13 +164,25 @@ class Bench:
     plan: Plan = Plan()
     reads: tuple[Condition, ...] = ()
 
+    @cached_property
+    def collate(self):
+        return Collator(self.table)
+
+    @cached_property
+    def _seen(self):
+        return {}
+
+    def seen(self, part, condition):
+        """The `examples` of the "train", "validation" or "test" questions, made once for all conditions that see the same of them."""
+        key = part, condition.retrieve, condition.top, condition.hops, condition.direction, condition.text, condition.text_from
+        if key not in self._seen:
+            self._seen[key] = examples(getattr(self.task, part), condition, self.table)
+        return self._seen[key]
+
     def language_model(self, size, seed):
         """The folder of the tiny language model of this size and seed, taught once on the form of the training questions, as `reads` sees them."""
-        folder = Path(self.folder) / f"{size}-{seed}"
-        if not (folder / "config.json").is_file():
-            seen = [example for condition in self.reads for example in examples(self.task.train, condition, self.table)[0]]
-            pretrain(seen, self.task.answers, replace(self.pretraining, size=size, seed=seed), folder)
-        return folder
+        read = lambda: [example for condition in self.reads for example in self.seen("train", condition)[0]]
+        return taught_once(Path(self.folder) / f"{size}-{seed}", read, self.task.answers, replace(self.pretraining, size=size, seed=seed))
 
 
 def run(condition, bench, seed):
@@ -194,21 +196,19 @@ def run(condition, bench, seed):
     """
     import torch
 
+    taught = bench.language_model(condition.size, seed)
     torch.manual_seed(seed)
-    language = LanguageModel.load(bench.language_model(condition.size, seed), tuning=condition.tuning)
+    language = LanguageModel.load(taught, tuning=condition.tuning)
     model = GraphPrompt(language, bench.table.dimensions, Settings(**condition.settings))
-    collate = Collator(bench.table)
-    parts = [examples(part, condition, bench.table) for part in (bench.task.train, bench.task.validation, bench.task.test)]
-    (train, _), (validation, _), (test, held) = parts
+    (train, _), (validation, _), (test, held) = (bench.seen(part, condition) for part in ("train", "validation", "test"))
     started = time.perf_counter()
-    trainer = Trainer(model, collate, replace(bench.plan, **condition.plan, seed=seed))
-    report = trainer.fit(train, validation)
-    written = write_all(model, collate, test)
+    report = Trainer(model, bench.collate, replace(bench.plan, **condition.plan, seed=seed)).fit(train, validation)
+    written = write_all(model, bench.collate, test)
     row = {"condition": condition.name, "seed": seed, **measure(bench.task.test, written, held), "validation": round(100 * report.best["accuracy"], 2)}
     row |= {"seconds": round(time.perf_counter() - started, 1), "memory": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)}
     if model.pruning is not None:
         with torch.no_grad():
-            nodes, edges = model.factors(collate(test[:200]).to(model.device))
+            nodes, edges = model.factors(bench.collate(test[:200]).to(model.device))
         row |= {"factor sd nodes": round(float(nodes.std()), 3), "factor sd edges": round(float(edges.std()), 3)}
     return row
 
@@ -233,46 +233,42 @@ def mean_and_spread(rows, metric="accuracy"):
     return {name: (float(np.mean(found)), float(np.std(found)), len(found)) for name, found in values.items()}
 
 
-def run_all(rows, seeds, jobs=None):
-    """What `run` gives for every row and seed, in that order. rows: pairs of a function that makes the bench, and a condition.
+def run_all(rows, seeds, jobs=None, others=()):
+    """`(runs, found)`: what `run` gives for every row and seed, in that order, and what each of the `others` gives.
 
-    The function is a `partial` of a module's, which remembers what it made, so that a process makes a bench once. jobs: see `workers`. The tiny language
-    models are taught first; then come the conditions that tune one, since they take longest.
+    rows: pairs of a function that makes the bench, and a condition. The function is a `partial` of a module's, which remembers what it made, so that a
+    process makes a bench once. others: further calls, each a function of a module and its arguments. jobs: processes, by default one a core; each computes
+    with a single thread, so that numbers do not depend on how many there are. What takes longest is begun first.
     """
-    models = {(condition.size, seed): make_bench for make_bench, condition in reversed(rows) for seed in seeds}
-    wanted = [(make_bench, condition, seed) for make_bench, condition in rows for seed in seeds]
-    with workers(jobs) as pool, progress(total=len(models) + len(wanted), description="training and measuring", unit="run") as bar:
-        teach(pool, models, bar)
-        order = sorted(range(len(wanted)), key=lambda place: wanted[place][1].tuning == "frozen")
-        places = {pool.submit(_measure, *wanted[place]): place for place in order}
-        found = {}
-        for done in as_completed(places):
-            found[places[done]] = done.result()
-            bar.update()
-    return [found[place] for place in range(len(wanted))]
+    runs = [(_measure, make_bench, condition, seed) for make_bench, condition in rows for seed in seeds]
+    calls = sorted([*runs, *others], key=_turn)
+    pool = ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_one_thread)
+    with pool, progress(total=len(calls), description="training and measuring", unit="run") as bar:
+        waiting = [pool.submit(*call) for call in calls]
+        try:
+            for done in as_completed(waiting):
+                done.result()
+                bar.update()
+        finally:
+            pool.shutdown(cancel_futures=True)  # after an error, what has not begun does not begin
+    found = {id(call): done.result() for call, done in zip(calls, waiting)}
+    return [found[id(call)] for call in runs], [found[id(call)] for call in others]
 
 
-def workers(jobs=None):
-    """A pool of processes, by default one a core. Each computes with a single thread, so that numbers do not depend on how many there are."""
-    return ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_one_thread)
-
-
-def teach(pool, models, bar=None):
-    """Teach the tiny language models {(size, seed): function that makes the bench}, one in each process at a time."""
-    for done in as_completed([pool.submit(_teach, make_bench, *model) for model, make_bench in models.items()]):
-        done.result()
-        if bar is not None:
-            bar.update()
+def _turn(call):
+    """What takes longest comes first: tuning a language model, then what is no condition, then training a graph token, then reading alone."""
+    if call[0] is not _measure:
+        return 1
+    condition = call[2]
+    return 0 if condition.tuning != "frozen" else 3 if condition.settings.get("graph_token") == "none" else 2
 
 
 def _one_thread():
+    import sklearn  # noqa: F401  (its libraries must be there to be limited)
     import torch
 
     torch.set_num_threads(1)
-
-
-def _teach(make_bench, size, seed):
-    make_bench().language_model(size, seed)
+    threadpool_limits(1)  # of NumPy and scikit-learn
 
 
 def _measure(make_bench, condition, seed):

@@ -6,7 +6,6 @@ questions' to count.
 
 import hashlib
 import json
-import os
 import random
 import shutil
 from collections import Counter
@@ -21,7 +20,7 @@ from ..neural import trained as bundles
 from ..neural.batches import Collator, TextTable
 from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt
-from ..neural.pretraining import Pretraining, pretrain
+from ..neural.pretraining import Pretraining, taught_once
 from ..neural.training import Plan, Trainer, chosen_device, write_all
 from ..utils import MiniragError
 from . import detours_conditions, expla_conditions
@@ -132,13 +131,14 @@ def train(lesson, folder, language_model=None, tuning="frozen"):
     if finished(folder, key):
         return bundles.load(folder, "cpu").told
     run = run_folder(folder, key)
-    own = None if language_model else taught(lesson, run / bundles.LANGUAGE)
+    learnt, pretraining = lesson.parts["train"], replace(lesson.pretraining, seed=lesson.plan.seed)
+    own = None if language_model else taught_once(run / bundles.LANGUAGE, lambda: learnt, lesson.words, pretraining)
     torch.manual_seed(lesson.plan.seed)
     limits = {} if language_model else {"max_text": lesson.pretraining.max_text}
     language = LanguageModel.load(language_model or own, tuning=tuning, **limits)
     table = TextTable.of([example for part in PARTS for example in lesson.parts[part]], lesson.encoder)
     model, collate = GraphPrompt(language, table.dimensions, lesson.settings), Collator(table)
-    report = Trainer(model, collate, lesson.plan, run).fit(lesson.parts["train"], lesson.parts["validation"])
+    report = Trainer(model, collate, lesson.plan, run).fit(learnt, lesson.parts["validation"])
     told = {
         "method": lesson.method, "trained_on": {"name": lesson.name, "source": lesson.source, "fingerprint": lesson.fingerprint},
         "encoder": lesson.encoder.name, "questions": lesson.ids, "seed": lesson.plan.seed, "plan": asdict(lesson.plan),
@@ -169,18 +169,6 @@ def finished(folder, key):
 def run_folder(folder, key):
     """Where a run keeps what it needs to go on; it is removed when the bundle is written."""
     return Path(folder) / f"run-{key}"
-
-
-def taught(lesson, folder):
-    """The folder of the tiny language model, taught once: written beside and renamed, so that a killed run leaves nothing half."""
-    if not folder.is_dir():
-        beside = folder.with_name(f"{folder.name}-{os.getpid()}")
-        try:
-            pretrain(lesson.parts["train"], lesson.words, replace(lesson.pretraining, seed=lesson.plan.seed), beside)
-            os.replace(beside, folder)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
-    return folder
 
 
 def measure(lesson, model, collate, report):

@@ -5,10 +5,14 @@ reads the soft token's place holds the embedding of that random answer: this tea
 of its general experience. These *keyword documents* are an addition of this kit; the paper has a pretrained Llama-2.
 """
 
+import os
 import random
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
+from filelock import FileLock
 from torch.nn import functional as F
 
 from ..model_files import quiet
@@ -99,6 +103,20 @@ def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
             language.model.save_pretrained(folder)
             tokenizer.save_pretrained(folder)
     return language.eval()
+
+
+def taught_once(folder, examples, answers, plan=Pretraining()):
+    """`folder`, with the model that `pretrain` makes of `examples()`. The first process that wants it teaches it; others wait.
+
+    Written beside and renamed, so that a killed process leaves nothing half.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{folder}.lock"):
+        if not folder.is_dir():
+            with TemporaryDirectory(dir=folder.parent) as beside:
+                pretrain(examples(), answers, plan, Path(beside) / "model")
+                os.replace(Path(beside) / "model", folder)
+    return folder
 
 
 def _loss(language, examples, answers, plan, draw):

@@ -240,10 +240,15 @@ def _seed(*parts):
 
 
 def write_all(model, collate, examples, batch=128):
-    """The model's answers, one string an example."""
+    """The model's answers, one string an example. Prompts of about the same length are read together, since a batch is as wide as its longest."""
     model.eval()
-    parts = [examples[start : start + batch] for start in range(0, len(examples), batch)]
-    return [text for part in parts for text in model.write(part, collate(part))]
+    order = sorted(range(len(examples)), key=lambda place: len(model.language.prompt_ids(examples[place])))
+    written = {}
+    for start in range(0, len(order), batch):
+        places = order[start : start + batch]
+        part = [examples[place] for place in places]
+        written |= zip(places, model.write(part, collate(part)))
+    return [written[place] for place in range(len(examples))]
 
 
 def accuracy(model, collate, examples):
