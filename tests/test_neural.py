@@ -98,9 +98,10 @@ def test_softmax_and_mean_by_group_are_those_of_each_group(groups):
             assert torch.allclose(found[group == number], naive(rows[group == number]))
 
 
-def test_one_layer_is_attention_written_as_a_loop(table):
+@pytest.mark.parametrize("messages", ["both", "along"])
+def test_one_layer_is_attention_written_as_a_loop(table, messages):
     torch.manual_seed(1)
-    encoder = GraphEncoder(table.dimensions, hidden=5, layers=1, heads=2)
+    encoder = GraphEncoder(table.dimensions, hidden=5, layers=1, heads=2, messages=messages)
     layer, batch = encoder.layers[0], Collator(table)(EXAMPLES[:1])
     with torch.no_grad():
         layer.direction.normal_()
@@ -115,7 +116,10 @@ def test_one_layer_is_attention_written_as_a_loop(table):
                 incoming = [(node, torch.zeros(5), 2)]
                 for i, (head, tail) in enumerate(zip(batch.heads.tolist(), batch.tails.tolist())):
                     said = (texts[batch.edges[i]] @ layer.edge.weight.T)[part] * scale_e[i]
-                    incoming += [(head, said, 0)] * (tail == node) + [(tail, said, 1)] * (head == node)
+                    if tail == node:
+                        incoming.append((head, said, 0))
+                    if head == node and messages == "both":
+                        incoming.append((tail, said, 1))
                 logits = [own[u] @ layer.sender[k] + own[node] @ layer.receiver[k] + e @ layer.relation[k] + layer.direction[way, k] for u, e, way in incoming]
                 weight = torch.nn.functional.leaky_relu(torch.stack(logits), 0.2).softmax(0)
                 heads.append(sum(w * (own[u] + e) for w, (u, e, _) in zip(weight, incoming)))
@@ -208,7 +212,7 @@ def test_the_official_layers_leave_the_mlp_of_edges_without_gradient(folder, tab
 def test_settings_follow_paper_or_code():
     assert Settings.of() == Settings() and Settings.of("code").pruning == "elementwise" and not Settings.of("code").edges_in_messages
     assert Settings.of("code", pruning="scalar").pruning == "scalar"
-    for wrong in ({"follow": "blog"}, {"pruning": "hard"}, {"merge": "all"}):
+    for wrong in ({"follow": "blog"}, {"pruning": "hard"}, {"merge": "all"}, {"messages": "against"}):
         with pytest.raises(MiniragError, match="expected"):
             Settings.of(**wrong)
 

@@ -34,6 +34,8 @@ OTHERS = (
     Condition("graph token, unpruned, question added", "named", settings={**UNPRUNED, "sees_question": True}),
     Condition("graph token, elementwise distance", "named", settings={**SMALL, "pruning": "elementwise"}),
     Condition("graph token, pruned at the input", "named", settings={**SMALL, "prune_at": "input"}),
+    Condition("graph token, edges ignored", "named", settings={**SMALL, "edges_in_messages": False}),
+    Condition("graph token, messages along the edges only", "named", settings={**SMALL, "messages": "along"}),
     Condition("graph token as in the code", "named", settings={**SMALL, **CODE}),
     Condition("graph token, no warm-up", "named", settings=SMALL, plan={"alignment_epochs": 0, "epochs": 7, "rate": 3e-3}),
     Condition("graph token, whole graph", "whole", settings=SMALL),

@@ -6,17 +6,18 @@ from torch.nn import functional as F
 
 
 class GraphAttention(nn.Module):
-    """One layer of graph attention over both directions of every edge and a loop at every node.
+    """One layer of graph attention over the edges and a loop at every node.
 
     The message along an edge is W h_u + W_e e_uv, with h_u and e_uv scaled by their factors; its weight is a softmax over all messages that reach the
     node. Heads are averaged. `edges_in_messages=False` drops e_uv, as the official model does (its layers are built without an edge dimension).
+    messages: "both" ways of every edge, or only "along" it from head to tail, as in the official model; the paper says neither.
 
     Source: GRAG, Eq. 9 (eq-9)
     """
 
-    def __init__(self, entries, hidden, heads, text_dimensions, edges_in_messages=True):
+    def __init__(self, entries, hidden, heads, text_dimensions, edges_in_messages=True, messages="both"):
         super().__init__()
-        self.heads, self.hidden, self.edges_in_messages = heads, hidden, edges_in_messages
+        self.heads, self.hidden, self.edges_in_messages, self.messages = heads, hidden, edges_in_messages, messages
         self.node = nn.Linear(entries, heads * hidden, bias=False)
         self.edge = nn.Linear(text_dimensions, heads * hidden, bias=False) if edges_in_messages else None
         self.direction = nn.Parameter(torch.zeros(3, heads))  # along the edge, against it, to itself
@@ -28,7 +29,8 @@ class GraphAttention(nn.Module):
         """projected: W h of every node, scaled (V, heads * hidden). texts (T, d). Returns (V, hidden)."""
         nodes, edges = len(projected), len(batch.edges)
         loops = torch.arange(nodes, device=projected.device)
-        senders, receivers = torch.cat([batch.heads, batch.tails, loops]), torch.cat([batch.tails, batch.heads, loops])
+        ways = [(batch.heads, batch.tails), (batch.tails, batch.heads)] if self.messages == "both" else [(batch.heads, batch.tails)]
+        senders, receivers = (torch.cat(ends) for ends in zip(*ways, (loops, loops)))
         here = projected.view(nodes, self.heads, self.hidden)
         sent, received = (torch.einsum("vhd,hd->vh", here, part) for part in (self.sender, self.receiver))
         kinds, kind = torch.unique(batch.edges, return_inverse=True)  # few texts are on many edges: each is projected once
@@ -38,8 +40,8 @@ class GraphAttention(nn.Module):
         arrived = self._sent(here, weight, senders, receivers, batch)
         if spoken is None or not edges:
             return arrived
-        said = weight[: 2 * edges] * edge_scale.repeat(2)[:, None]
-        place = receivers[: 2 * edges] * len(kinds) + kind.repeat(2)
+        said = weight[: len(ways) * edges] * edge_scale.repeat(len(ways))[:, None]
+        place = receivers[: len(ways) * edges] * len(kinds) + kind.repeat(len(ways))
         heard = said.new_zeros(nodes * len(kinds), self.heads).index_add(0, place, said)  # how much of each edge text arrives at each node
         return arrived + heard.view(nodes, len(kinds) * self.heads) @ spoken.view(-1, self.hidden)
 
@@ -55,13 +57,14 @@ class GraphAttention(nn.Module):
         return torch.bmm(attention, spread.view(batch.graphs, size * self.heads, self.hidden)).flatten(0, 1).index_select(0, slot)
 
     def _relation_logits(self, spoken, kind, edge_scale, sent):
-        """What direction and relation add to the logits of the messages along edges, against them, and to oneself: (2 E + V, heads)."""
+        """What direction and relation add to the logits of the messages along edges, against them if any go there, and to oneself: (messages, heads)."""
         along, against, loop = self.direction
         heard = 0
         if spoken is not None:
             heard = (spoken * self.relation).sum(-1).index_select(0, kind) * edge_scale[:, None]
         flat = sent.new_zeros(len(kind), self.heads)
-        return torch.cat([flat + along + heard, flat + against + heard, loop.expand(len(sent), -1)])
+        ways = [flat + along + heard, flat + against + heard] if self.messages == "both" else [flat + along + heard]
+        return torch.cat([*ways, loop.expand(len(sent), -1)])
 
 
 def softmax_by(logits, group, count):
@@ -91,11 +94,12 @@ class GraphEncoder(nn.Module):
     """
 
     def __init__(
-        self, text_dimensions, hidden=64, layers=2, heads=4, dropout=0.0, edges_in_messages=True, prune_at="layers", merge="graphs", sees_question=False
+        self, text_dimensions, hidden=64, layers=2, heads=4, dropout=0.0, edges_in_messages=True, messages="both", prune_at="layers", merge="graphs",
+        sees_question=False,
     ):  # fmt: skip
         super().__init__()
         sizes = [text_dimensions] + [hidden] * (layers - 1)
-        self.layers = nn.ModuleList(GraphAttention(size, hidden, heads, text_dimensions, edges_in_messages) for size in sizes)
+        self.layers = nn.ModuleList(GraphAttention(size, hidden, heads, text_dimensions, edges_in_messages, messages) for size in sizes)
         self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in sizes)
         self.out = nn.LayerNorm(hidden)
         self.dropout, self.prune_at, self.merge, self.hidden = nn.Dropout(dropout), prune_at, merge, hidden

@@ -27,7 +27,7 @@ class GraphPrompt(nn.Module):
         if settings.graph_token == "encoder":
             if settings.pruning != "none":
                 self.pruning = SoftPruning(dimensions, settings.pruning, squash=settings.squash)
-            options = ("hidden", "layers", "heads", "dropout", "edges_in_messages", "prune_at", "merge", "sees_question")
+            options = ("hidden", "layers", "heads", "dropout", "edges_in_messages", "messages", "prune_at", "merge", "sees_question")
             self.encoder = GraphEncoder(dimensions, **{name: getattr(settings, name) for name in options})
             middle = 4 * settings.hidden
             self.projector = nn.Sequential(nn.Linear(settings.hidden, middle), nn.GELU(), nn.Linear(middle, language.dimensions))

@@ -8,6 +8,7 @@ from ..utils import MiniragError
 DISTANCES = ("scalar", "elementwise")
 KNOWN = {
     "graph_token": ("encoder", "constant", "none"), "pruning": (*DISTANCES, "none"), "prune_at": ("layers", "input"), "merge": ("graphs", "nodes"),
+    "messages": ("both", "along"),
 }  # fmt: skip
 
 
@@ -18,6 +19,7 @@ class Settings:
     graph_token: of the "encoder", or "constant" (one learnt vector, a control), or "none".
     pruning: the distance, "scalar" (paper) or "elementwise" (code), or "none". squash: a sigmoid over the factors.
     prune_at: in all "layers" (paper) or at the "input" (code). edges_in_messages: False in the code, whose layers ignore edge attributes.
+    messages: "both" ways of an edge (a choice of this kit; the paper does not say), or "along" it only (code).
     merge: mean over "graphs" (paper) or over their "nodes" (code).
     sees_question: True adds the question to every node, a control of this kit (`GraphEncoder`).
     hidden, layers, heads, dropout: of the encoder, sized for a laptop (paper: 1024, 4, 4).
@@ -28,6 +30,7 @@ class Settings:
     squash: bool = True
     prune_at: str = "layers"
     edges_in_messages: bool = True
+    messages: str = "both"
     merge: str = "graphs"
     sees_question: bool = False
     hidden: int = 64
@@ -46,4 +49,4 @@ class Settings:
         return choose(cls, CODE, follow, **choices)
 
 
-CODE = {"pruning": "elementwise", "prune_at": "input", "edges_in_messages": False, "merge": "nodes"}
+CODE = {"pruning": "elementwise", "prune_at": "input", "edges_in_messages": False, "messages": "along", "merge": "nodes"}
