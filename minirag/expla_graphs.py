@@ -131,9 +131,9 @@ def split(questions, seed=SPLIT_SEED):
 def describe(task):
     """What the task holds, as numbers: the row of Table 1 and what else a reader of Table 2 should know.
 
-    nodes, edges: means of a graph. connected, without a cycle, chains, chains one way: how many graphs. A chain is a single line of nodes, whichever way
-    its edges point; the appendix says that every graph is one. majority %: of the more frequent answer in the test part. beliefs seen %: of the
-    test questions, those whose belief some training question has too, but for capitals.
+    nodes, edges: means of a graph. connected, without a directed cycle, chains, chains one way: how many graphs. A chain is a single line of nodes,
+    whichever way its edges point; the appendix says that every graph is one. majority %: of the more frequent answer in the test part. beliefs seen %: of
+    the test questions, those whose belief some training question has too, but for capitals.
 
     Source: GRAG, Table 1 (tab-1)
     """
@@ -149,7 +149,7 @@ def describe(task):
         "edges": sum(edges) / len(every),
         "most nodes": max(nodes),
         "most edges": max(edges),
-        **{what: sum(one[what] for one in shapes) for what in ("connected", "without a cycle", "chains", "chains one way")},
+        **{what: sum(one[what] for one in shapes) for what in ("connected", "without a directed cycle", "chains", "chains one way")},
         "train": len(task.train),
         "validation": len(task.validation),
         "test": len(task.test),
@@ -167,4 +167,4 @@ def shape(graph):
     connected, both_ways = nx.is_weakly_connected(directed), directed.to_undirected()
     chain = connected and both_ways.number_of_edges() == len(both_ways) - 1 and max(degree for _, degree in both_ways.degree) <= 2
     one_way = chain and all(degree <= 1 for count in (directed.out_degree, directed.in_degree) for _, degree in count)
-    return {"connected": connected, "without a cycle": nx.is_directed_acyclic_graph(directed), "chains": chain, "chains one way": one_way}
+    return {"connected": connected, "without a directed cycle": nx.is_directed_acyclic_graph(directed), "chains": chain, "chains one way": one_way}

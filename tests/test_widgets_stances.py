@@ -8,7 +8,7 @@ from minirag.graph_questions import GraphQuestion
 from minirag.utils import MiniragError
 from minirag.widgets import StanceExplorer
 
-ONE, TWO = "any negated relation", "negated relation or denying belief"
+ONE, TWO = "any negated relation", "negated relation xor denying belief"
 
 
 def item(number, answer, relation, belief):

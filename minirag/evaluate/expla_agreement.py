@@ -20,7 +20,7 @@ from .stance_baselines import BASELINES, accuracy, percent_equal
 
 PARTS = {"graph part": TOKEN, "graph part unpruned": UNPRUNED}
 AGREEMENT_NAMES = tuple(PARTS)
-RULES = {"one bit": "any negated relation", "two bits": "negated relation or denying belief"}
+RULES = {"one bit": "any negated relation", "two bits": "negated relation xor denying belief"}
 
 
 def measure_agreement(names=AGREEMENT_NAMES, encoder="minilm", seeds=SEEDS, folder=None, bench=None):

@@ -37,7 +37,7 @@ class Baseline:
 BASELINES = (
     Baseline("majority", "rule", lambda question, usual: usual),
     Baseline("any negated relation", "rule", lambda question, usual: ANSWERS[count_negated(question) > 0]),
-    Baseline("negated relation or denying belief", "rule", lambda question, usual: ANSWERS[(count_negated(question) > 0) != _denying(question)]),
+    Baseline("negated relation xor denying belief", "rule", lambda question, usual: ANSWERS[(count_negated(question) > 0) != _denying(question)]),
     Baseline("number of negated relations", "linear", features.negation_counts),
     Baseline("bag of relations", "linear", features.relation_bag),
     Baseline("pair vectors", "linear", features.pair_vectors, encoder=True),
