@@ -88,7 +88,7 @@ def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
     texts = [f"{example.text}\n{example.question} answer: {draw.choice(answers)}" for example in examples] + [f" {answer}" for answer in answers]
     tokenizer = build_tokenizer(texts, plan.vocabulary)
     language = LanguageModel(build_model(tokenizer, plan.size), tokenizer, tuning="full", max_text=plan.max_text).to(device)
-    optimizer = torch.optim.AdamW(language.parameters(), lr=plan.learning_rate, betas=(0.9, 0.95), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(language.parameters(), lr=plan.learning_rate, betas=(0.9, 0.95), weight_decay=0.01, foreach=True)
     rise = 0.1 if plan.steps != 10 else 0.2  # torch divides by zero where the rise is one step long
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, plan.learning_rate, total_steps=plan.steps, pct_start=rise)
     for _ in progress(range(plan.steps), description="teaching a tiny language model", unit="step"):

@@ -161,7 +161,7 @@ class Trainer:
                 parts.get(name.split(".")[0], parts["graph"]).append(parameter)
         rates = {"graph": (self.plan.rate, 1.0), "language": (self.plan.language_rate, 1.0), "pruning": (self.plan.rate, self.plan.pruning_part)}
         groups = [{"params": parameters, "highest": rates[part][0], "part": rates[part][1]} for part, parameters in parts.items() if parameters]
-        optimizer = torch.optim.AdamW(groups, lr=self.plan.rate, betas=(0.9, 0.95), weight_decay=self.plan.weight_decay)
+        optimizer = torch.optim.AdamW(groups, lr=self.plan.rate, betas=(0.9, 0.95), weight_decay=self.plan.weight_decay, foreach=True)
         if state:
             for number, parameter in enumerate(_parameters(optimizer)):
                 entries = {key.split(".")[2]: value for key, value in state.items() if key.startswith(f"optimizer.{number}.")}
