@@ -244,15 +244,14 @@ def run_all(rows, seeds, jobs=None, others=()):
     calls = sorted([*runs, *others], key=_turn)
     pool = ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_one_thread)
     with pool, progress(total=len(calls), description="training and measuring", unit="run") as bar:
-        waiting = [pool.submit(*call) for call in calls]
+        given = {id(call): pool.submit(*call) for call in calls}
         try:
-            for done in as_completed(waiting):
+            for done in as_completed(given.values()):
                 done.result()
                 bar.update()
         finally:
             pool.shutdown(cancel_futures=True)  # after an error, what has not begun does not begin
-    found = {id(call): done.result() for call, done in zip(calls, waiting)}
-    return [found[id(call)] for call in runs], [found[id(call)] for call in others]
+    return [given[id(call)].result() for call in runs], [given[id(call)].result() for call in others]
 
 
 def _turn(call):

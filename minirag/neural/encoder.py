@@ -35,7 +35,7 @@ class GraphAttention(nn.Module):
         sent, received = (torch.einsum("vhd,hd->vh", here, part) for part in (self.sender, self.receiver))
         kinds, kind = torch.unique(batch.edges, return_inverse=True)  # few texts are on many edges: each is projected once
         spoken = self.edge(texts.index_select(0, kinds)).view(-1, self.heads, self.hidden) if self.edges_in_messages else None
-        logits = self._relation_logits(spoken, kind, edge_scale, sent)
+        logits = self._relation_logits(spoken, kind, edge_scale, sent, len(ways))
         weight = softmax_by(F.leaky_relu(sent.index_select(0, senders) + received.index_select(0, receivers) + logits, 0.2), receivers, nodes) / self.heads
         arrived = self._sent(here, weight, senders, receivers, batch)
         if spoken is None or not edges:
@@ -56,15 +56,14 @@ class GraphAttention(nn.Module):
         spread = here.new_zeros(batch.graphs * size, self.heads * self.hidden).index_copy(0, slot, here.flatten(1))
         return torch.bmm(attention, spread.view(batch.graphs, size * self.heads, self.hidden)).flatten(0, 1).index_select(0, slot)
 
-    def _relation_logits(self, spoken, kind, edge_scale, sent):
+    def _relation_logits(self, spoken, kind, edge_scale, sent, ways):
         """What direction and relation add to the logits of the messages along edges, against them if any go there, and to oneself: (messages, heads)."""
-        along, against, loop = self.direction
+        *directions, loop = self.direction
         heard = 0
         if spoken is not None:
             heard = (spoken * self.relation).sum(-1).index_select(0, kind) * edge_scale[:, None]
         flat = sent.new_zeros(len(kind), self.heads)
-        ways = [flat + along + heard, flat + against + heard] if self.messages == "both" else [flat + along + heard]
-        return torch.cat([*ways, loop.expand(len(sent), -1)])
+        return torch.cat([*(flat + direction + heard for direction in directions[:ways]), loop.expand(len(sent), -1)])
 
 
 def softmax_by(logits, group, count):
