@@ -51,7 +51,7 @@ def make_bench(folder, encoder="minilm", follow="paper"):
     return Bench(task, table, Path(folder), PRETRAINING, PLAN, (CONDITIONS[1],))
 
 
-def measure_conditions(names, folder, encoder="minilm", seeds=SEEDS, jobs=None, others=()):
+def measure_conditions(folder, names, encoder="minilm", seeds=SEEDS, jobs=None, others=()):
     """`(rows, runs, found)`: for each named condition `{"method", "accuracy", "sd", "seeds"}` in percent, over the seeds; the row of every single run; and
     what `others` gave, which ran beside them (see `run_all`).
 

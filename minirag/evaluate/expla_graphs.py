@@ -51,10 +51,13 @@ def _measured(wanted, task, encoder, seeds, jobs):
 
     named = lambda names: [name for name in wanted if name in names]
     with TemporaryDirectory() as folder:
-        parts = (TRANSFER_NAMES, measure_transfer, encoder, seeds, folder), (AGREEMENT_NAMES, measure_agreement, named(AGREEMENT_NAMES), encoder, seeds, folder)
-        parts += ((BASELINE_NAMES, measure_baselines, task, named(BASELINE_NAMES), encoder),)
+        parts = [
+            (TRANSFER_NAMES, measure_transfer, encoder, seeds, folder),
+            (AGREEMENT_NAMES, measure_agreement, named(AGREEMENT_NAMES), encoder, seeds, folder),
+            (BASELINE_NAMES, measure_baselines, task, named(BASELINE_NAMES), encoder),
+        ]
         others = [call for names, *call in parts if named(names)]
-        rows, runs, found = measure_conditions(named(CONDITION_NAMES), folder, encoder, seeds, jobs, others)
+        rows, runs, found = measure_conditions(folder, named(CONDITION_NAMES), encoder, seeds, jobs, others)
     rows += [row for some in found for row in some if row["method"] in wanted]
     return sorted(rows, key=lambda row: wanted.index(row["method"])), runs
 
