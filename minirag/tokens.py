@@ -6,12 +6,26 @@ import unicodedata
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
 from minirag.utils import MiniragError
 
 LONGEST = 10
 SCRIPTS_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 KNOWN = "'regex', 'minilm', 'tiktoken:NAME', 'hf:PATH', or a function text -> [(start, end), ...]"
+
+
+class Known:
+    """The bound of an option that names a tokenizer: a known form, or a function."""
+
+    def holds(self, value):
+        return callable(value) or re.fullmatch(r"regex|minilm|(tiktoken|hf):.+", str(value)) is not None
+
+    def __str__(self):
+        return KNOWN
+
+
+TokenCounter = Annotated[object, Known()]
 
 
 def count_tokens(text, tokenizer="regex"):

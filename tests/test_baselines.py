@@ -98,7 +98,7 @@ def test_self_consistency_draws_samples_and_shows_the_vote():
     other = mr.METHODS["cot-sc"].build(CORPUS, llm=Scripted(chain_of_thought=replies), samples=5, denominator="parsable").answer(QUESTION)
     assert other.retrieval.trace[-1].data["vote"].score == 0.5
     for wrong in ({"samples": 0}, {"temperature": 0}):
-        with pytest.raises(MiniragError, match="above 0"):
+        with pytest.raises(MiniragError, match="samples=0: expected a whole number from 1|temperature=0: expected a number above 0"):
             mr.METHODS["cot-sc"].build(CORPUS, llm=llm, **wrong)
 
 

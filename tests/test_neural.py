@@ -403,7 +403,7 @@ def test_nothing_to_train_on_is_said(folder, table):
         TextTable([], Letters())
     with pytest.raises(MiniragError, match="no choice 'colour'"):
         Settings.of(colour="red")
-    with pytest.raises(MiniragError, match="layers and heads from 1"):
+    with pytest.raises(MiniragError, match="layers=0: expected a whole number from 1"):
         Settings(layers=0)
     with pytest.raises(MiniragError, match="batch and patience from 1"):
         Plan(batch=0)

@@ -1,14 +1,18 @@
 """The two vector indices of a rich knowledge graph: entities and relationships, each encoded by the text that a method reads."""
 
+from typing import Literal, get_args
+
 from ..utils import MiniragError
 from .vectors import VectorIndex
 
+EntityText = Literal["name", "description", "name and description"]
+RelationText = Literal["description and names", "keywords, names, description"]
 ENTITY_TEXTS = {
     "name": lambda node: node.name,
     "description": lambda node: node.description or node.name,
     "name and description": lambda node: " ".join(filter(None, (node.name, node.description))),
 }
-RELATIONSHIP_TEXTS = ("description and names", "keywords, names, description")
+RELATIONSHIP_TEXTS = get_args(RelationText)
 
 
 def entity_index(graph, encoder, text="description"):

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Mapping
 
-from ..choices import choose
+from ..choices import Options, Positive, choose
 from ..graph import Graph
 from ..prompts.community_report import Finding, Report
 from ..results import Step
@@ -16,7 +16,7 @@ from .contexts import Context, ContextBuilder
 
 
 @dataclass(frozen=True)
-class ReportChoices:
+class ReportChoices(Options):
     """How the context of a report is chosen. The defaults are the paper's; `CODE` holds what the released code does instead.
 
     limit: tokens of a context (the paper names no number, the code has 8000). max_words: what a report may be long.
@@ -25,8 +25,8 @@ class ReportChoices:
     claims: covariates enter with their nodes (G3: in the code they never appear).
     """
 
-    limit: int = 8000
-    max_words: int = 1500
+    limit: Positive = 8000
+    max_words: Positive = 1500
     substitution: bool = True
     every_edge: bool = True
     claims: bool = True

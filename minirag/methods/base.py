@@ -1,7 +1,37 @@
 """What every method has: a row in the survey's tables, `build`, `retrieve`, `answer`."""
 
+import functools
+import inspect
+from typing import get_type_hints
+
+from ..choices import expected
 from ..operators import rank
 from ..results import Answer, Passage, Retrieval
+from ..utils import MiniragError
+
+
+def checked(build):
+    """A `build` that refuses what is no corpus, an option that does not exist, and a value that its annotation does not hold."""
+    signature = inspect.signature(build)
+    kinds = get_type_hints(build, include_extras=True)
+    named = [name for name, one in signature.parameters.items() if one.kind is not one.VAR_KEYWORD]
+    open_ended = len(named) < len(signature.parameters)
+
+    @functools.wraps(build)
+    def building(cls, corpus, *args, **options):
+        if not hasattr(corpus, "chunks"):
+            raise MiniragError(
+                f"{cls.__name__}.build takes a Corpus, got {corpus!r}: load_corpus(name) gives a shipped one,"
+                " read_folder(path) your own."
+            )
+        if not open_ended and (unknown := sorted(set(options) - set(named))):
+            raise MiniragError(f"{cls.__name__} has no option {unknown[0]!r}; it has: {', '.join(named[2:])}.")
+        for name, value in options.items():
+            if wanted := expected(kinds.get(name), value):
+                raise MiniragError(f"{name}={value!r}: expected {wanted}.")
+        return build(cls, corpus, *args, **options)
+
+    return building
 
 
 class Method:
@@ -23,6 +53,11 @@ class Method:
     ties = "ascending"
     needs_model = False
     needs_training = False
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "build" in vars(cls):
+            cls.build = classmethod(checked(vars(cls)["build"].__func__))
 
     def __init__(self, chunks, llm):
         self.chunks = tuple(chunks)

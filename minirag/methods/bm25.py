@@ -1,6 +1,7 @@
 """The lexical baseline: no graph, no encoder, no model."""
 
 from ..algorithms.bm25 import BM25, tokenize
+from ..choices import NotNegative, Probability
 from ..llm import load_llm
 from ..operators.ranking import top_items
 from ..results import Step
@@ -19,9 +20,9 @@ class BM25Retriever(Method):
     granularity = ("Chunk",)
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder=None, **options):
+    def build(cls, corpus, llm="offline", encoder=None, k1: NotNegative = 1.5, b: Probability = 0.75, epsilon: NotNegative = 0.25):
         method = cls(corpus.chunks, load_llm(llm))
-        method.index = BM25([tokenize(chunk.passage) for chunk in corpus.chunks], **options)
+        method.index = BM25([tokenize(chunk.passage) for chunk in corpus.chunks], k1, b, epsilon)
         return method
 
     def score_many(self, questions):

@@ -5,12 +5,14 @@ changes nothing. The unified framework's version, whose edges never get a prize,
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ..algorithms.descriptions import describe, flat_text
+from ..choices import Count, NotNegative
 from ..index import VectorIndex
+from ..neural.settings import Distance
 from ..operators import node, relationship, subgraph
-from ..utils import MiniragError
-from .graph_prompted import GraphPrompted, ModelChoices
+from .graph_prompted import GraphPrompted, HardPrompt, ModelChoices
 
 
 @dataclass(frozen=True)
@@ -20,16 +22,11 @@ class RetrieverChoices(ModelChoices):
     k, k_e, edge_cost: how many ranks of nodes and of edges get a prize, and the price of an edge (`retrieve_subgraph`).
     """
 
-    text: str = "flat"
-    pruning: str = "none"
-    k: int = 3
-    k_e: int = 5
-    edge_cost: float = 0.5
-
-    def __post_init__(self):
-        super().__post_init__()
-        if min(self.k, self.k_e, self.edge_cost) < 0:
-            raise MiniragError(f"k={self.k!r}, k_e={self.k_e!r}, edge_cost={self.edge_cost!r}: none of them may be negative.")
+    text: HardPrompt = "flat"
+    pruning: Distance | Literal["none"] = "none"
+    k: Count = 3
+    k_e: Count = 5
+    edge_cost: NotNegative = 0.5
 
 
 class GRetriever(GraphPrompted):

@@ -6,14 +6,15 @@ match the graph after parallel edges were dropped; and one identical question fo
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from ..algorithms.descriptions import describe_all, flat_text
 from ..algorithms.vectors import SAME
+from ..choices import Count, Positive
 from ..neural import settings
 from ..operators import subgraph
-from ..utils import MiniragError
 from .graph_prompted import GraphPrompted, ModelChoices
 
 
@@ -26,15 +27,10 @@ class GragChoices(ModelChoices):
     text "flat": for each ego-graph the tables of its `text_items` nodes and edges that are most similar to the question (code).
     """
 
-    hops: int = 2
-    direction: str = "both"
-    top: int = 10
-    text_items: int = 10
-
-    def __post_init__(self):
-        super().__post_init__()
-        if self.direction not in ("out", "in", "both") or min(self.hops, self.top - 1, self.text_items) < 0:
-            raise MiniragError(f"hops from 0, top from 1, text_items from 0, and the direction 'out', 'in' or 'both' are expected; got {self!r}.")
+    hops: Count = 2
+    direction: Literal["out", "in", "both"] = "both"
+    top: Positive = 10
+    text_items: Count = 10
 
 
 CODE = {"direction": "in", "top": 20, "parallel_edges": "drop", "text": "flat", **settings.CODE}

@@ -10,13 +10,14 @@ from collections import Counter
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from ..algorithms.textual import TextualGraph
 from ..algorithms.vectors import SAME, normalize
 from ..build import choose_extraction, knowledge_graph
-from ..choices import check_known, choose
+from ..choices import choose, vary
 from ..encoders import load_encoder
 from ..graph import Graph
 from ..index import EgoIndex
@@ -31,7 +32,7 @@ from ..utils import MiniragError, cache_folder, write_atomic
 from .base import Method
 
 CHOICES = "choices.json"
-KNOWN = {"parallel_edges": ("keep", "drop"), "text": ("description", "flat", "none")}
+HardPrompt = Literal["description", "flat", "none"]
 
 
 class NeedsTraining(MiniragError):
@@ -46,12 +47,8 @@ class ModelChoices(Settings):
     text: the hard prompt, a "description" of every subgraph, "flat" tables of nodes and edges, or "none".
     """
 
-    parallel_edges: str = "keep"
-    text: str = "description"
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_known(self, KNOWN)
+    parallel_edges: Literal["keep", "drop"] = "keep"
+    text: HardPrompt = "description"
 
     def settings(self):
         """The model's `Settings`."""
@@ -118,7 +115,7 @@ class GraphPrompted(Method):
 
     def with_options(self, **choices):
         """The same graph with other choices."""
-        chosen = self.choose(**{**asdict(self.chosen), **choices})
+        chosen = vary(self.chosen, **choices)
         return type(self)(self.relations, self.llm, self.encoder, chosen, self.extraction)
 
     def save(self, folder):

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
-from ..choices import route
+from ..choices import Count, Options, Positive, refuse_unknown, route
 from ..corpus import Chunk
 from ..encoders import load_encoder
 from ..index.reports import CODE as REPORT_CODE
@@ -24,17 +24,17 @@ from .map_reduce import MapReduceChoices, map_reduce
 
 
 @dataclass(frozen=True)
-class QueryChoices:
+class QueryChoices(Options):
     """level: 0 to 3 for the paper's C0 to C3; a level deeper than exists is the deepest. union: every report down to the level (G4, the code).
 
     report_k: only this many reports, the nearest to the question, go into map-reduce (None: all). roll_up: replace what was found by the
     communities this many levels above. Both are what the paper leaves to future work.
     """
 
-    level: int = 2
+    level: Count = 2
     union: bool = False
-    report_k: int | None = None
-    roll_up: int = 0
+    report_k: Positive | None = None
+    roll_up: Count = 0
 
 
 KINDS = {
@@ -89,7 +89,7 @@ class GraphRAGGlobal(parts.CommunityMethod):
     def with_options(self, **choices):
         """The same index asked in another way: fields of `QueryChoices` and `MapReduceChoices`."""
         known = {name: self.chosen[name] for name in ("query", "reading")}
-        route("paper", choices, **{name: KINDS[name] for name in known})  # names the known ones where one is unknown
+        refuse_unknown(choices, *known.values())
         changed = {name: replace(old, **{k: v for k, v in choices.items() if k in asdict(old)}) for name, old in known.items()}
         copy = type(self)(self.index, self.llm, self.encoder, {**self.chosen, **changed}, self.executor)
         copy.__dict__.update({"_vectors": self._vectors} if "_vectors" in self.__dict__ else {})

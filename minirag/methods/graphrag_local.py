@@ -5,9 +5,10 @@ Official code: microsoft/graphrag, v3.1.2; the paper itself describes global sea
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 from ..algorithms.packing import prefix
-from ..choices import route
+from ..choices import Count, Options, Positive, Probability, route
 from ..encoders import load_encoder
 from ..index.reports import CODE as REPORT_CODE
 from ..index.reports import CommunityIndex, ReportChoices
@@ -15,13 +16,13 @@ from ..index.vectors import node_index
 from ..llm import load_llm
 from ..operators import chunk, community, node, relationship
 from ..results import Answer, Step
-from ..tokens import count_tokens
+from ..tokens import TokenCounter, count_tokens
 from ..utils import MiniragError
 from . import graphrag_parts as parts
 
 
 @dataclass(frozen=True)
-class LocalChoices:
+class LocalChoices(Options):
     """How much of what goes into the context. The defaults are the survey's composition; `CODE` holds what the released code does instead.
 
     node_k: entities (the survey's k is 4; the code asks for twice its 10 and keeps them all). relation_k: relations (None: all, until the budget ends).
@@ -31,21 +32,20 @@ class LocalChoices:
     count: tokenizer, or text -> tokens.
     """
 
-    node_k: int = 4
-    relation_k: int | None = None
-    community_k: int = 4
-    community_order: str = "rating"
-    chunk_order: str = "occurrence"
-    window: int = 8000
-    report_share: float = 0.15
-    text_share: float = 0.5
-    count: object = "regex"
+    node_k: Positive = 4
+    relation_k: Count | None = None
+    community_k: Count = 4
+    community_order: Literal["rating", "hits"] = "rating"
+    chunk_order: Literal["occurrence", "entity"] = "occurrence"
+    window: Positive = 8000
+    report_share: Probability = 0.15
+    text_share: Probability = 0.5
+    count: TokenCounter = "regex"
 
     def __post_init__(self):
-        if not (0 <= self.report_share and 0 <= self.text_share and self.report_share + self.text_share <= 1):
-            raise MiniragError(f"report_share {self.report_share:g} and text_share {self.text_share:g}: both must be at least 0, and together at most 1.")
-        if self.chunk_order not in ("occurrence", "entity"):
-            raise MiniragError(f"chunk_order={self.chunk_order!r}: expected 'occurrence' or 'entity'.")
+        super().__post_init__()
+        if self.report_share + self.text_share > 1:
+            raise MiniragError(f"report_share {self.report_share:g} and text_share {self.text_share:g}: together they must be at most 1.")
 
     def tokens(self, text):
         return self.count(text) if callable(self.count) else count_tokens(text, self.count)

@@ -3,9 +3,11 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 from ..build import Elements, choose_extraction, extract_elements, textual_knowledge_graph
 from ..build.annotated import annotated_elements
+from ..choices import Between, Count, Options, Positive
 from ..corpus import Extraction
 from ..graph import Graph
 from ..index.communities import find_communities
@@ -21,23 +23,23 @@ KEPT = "reports.jsonl"
 
 
 @dataclass(frozen=True)
-class GraphChoices:
+class GraphChoices(Options):
     """gleanings: extra turns of the extraction (the paper: 1 for podcasts, 0 for news). covariates: extract claims too. entity_types: the domain's own.
 
     method, max_size, community_seed, resolution, best_of: of the division into communities (`find_communities`).
     largest_component_only: leave every smaller component without a community (G7, the code). reversed_edges: "add", or "last" (G6, the code).
     """
 
-    gleanings: int = 1
+    gleanings: Count = 1
     covariates: bool = False
     entity_types: tuple[str, ...] = ()
-    method: str = "leiden"
-    max_size: int = 10
+    method: Literal["leiden", "louvain"] = "leiden"
+    max_size: Positive = 10
     community_seed: int = 0
-    resolution: float = 1.0
-    best_of: int = 1
+    resolution: Annotated[float, Between(0, above=True)] = 1.0
+    best_of: Positive = 1
     largest_component_only: bool = False
-    reversed_edges: str = "add"
+    reversed_edges: Literal["add", "last"] = "add"
 
 
 GRAPH_CODE = {"largest_component_only": True, "reversed_edges": "last"}

@@ -9,12 +9,13 @@ import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 
 from ..algorithms.pagerank import transition_matrix
 from ..build import choose_extraction, knowledge_graph, normalise_phrase, with_synonymy
-from ..choices import choose
+from ..choices import Between, Count, Options, Positive, Probability, choose, vary
 from ..encoders import load_encoder
 from ..graph import Graph
 from ..index import adjacency_matrix, chunk_index, fact_matrix, fact_passage_matrix, node_index, node_specificity, passage_matrix
@@ -26,7 +27,7 @@ from .base import Method
 
 
 @dataclass(frozen=True)
-class Choices:
+class Choices(Options):
     """Everything about HippoRAG that can be chosen. The defaults are the paper's; `CODE` holds what the released code does instead.
 
     damping: the walk's parameter; what it means is the next choice.
@@ -44,23 +45,23 @@ class Choices:
     ties: order of passages with equal scores, "ascending" or "descending" by position.
     """
 
-    damping: float = 0.5
-    damping_means: str = "restart"
-    synonymy: str = "add"
-    synonymy_threshold: float = 0.8
+    damping: Annotated[float, Between(0, 1, above=True, below=True)] = 0.5
+    damping_means: Literal["restart", "follow"] = "restart"
+    synonymy: Literal["add", "overwrite", "none"] = "add"
+    synonymy_threshold: Annotated[float, Between(-1, 1)] = 0.8
     strict: bool = True
-    min_letters: int = 0
-    max_neighbours: int | None = None
-    passage_matrix: str = "incidence"
+    min_letters: Count = 0
+    max_neighbours: Positive | None = None
+    passage_matrix: Literal["incidence", "text", "facts"] = "incidence"
     specificity: bool = True
-    reset: str = "entity"
-    propagation: str = "ppr"
-    neighbour_hops: int = 1
-    no_entities: str = "dense"
+    reset: Literal["entity", "node"] = "entity"
+    propagation: Literal["ppr", "query-nodes", "neighbours"] = "ppr"
+    neighbour_hops: Positive = 1
+    no_entities: Literal["dense", "uniform"] = "dense"
     ensemble: bool = False
     ensemble_threshold: float = 0.9
-    script: str = "unicode"
-    ties: str = "ascending"
+    script: Literal["unicode", "ascii"] = "unicode"
+    ties: Literal["ascending", "descending"] = "ascending"
 
     @property
     def follow_probability(self):
@@ -138,7 +139,7 @@ class HippoRAG(Method):
         """The same graph and vectors with other choices; what depends on a changed choice is computed again, the rest is shared."""
         if choices.get("script", self.choices.script) != self.choices.script:
             raise MiniragError("The script is chosen when the graph is built: call HippoRAG.build(..., script=...).")
-        chosen = choose(Choices, CODE, **{**asdict(self.choices), **choices})
+        chosen = vary(self.choices, **choices)
         copy = HippoRAG(self.relations, self.llm, self.encoder, chosen, self.question_entities)
         shared = {"node_index", "chunk_index", "_facts"}
         if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in SYNONYMY_CHOICES):
@@ -212,8 +213,6 @@ class HippoRAG(Method):
         if c.propagation == "ppr":
             return node.ppr(self._transition, resets, labels, c.follow_probability)
         hops = {"query-nodes": 0, "neighbours": c.neighbour_hops}
-        if c.propagation not in hops:
-            raise MiniragError(f"propagation={c.propagation!r}: expected 'ppr', 'query-nodes' or 'neighbours'.")
         return node.spread_to_neighbours(self._adjacency, resets, labels, hops[c.propagation])
 
     def _mix_with_dense(self, questions, traces):

@@ -5,6 +5,7 @@ Differs from the authors' code, which draws eight passages at temperature 0.7, o
 """
 
 from ..algorithms.vectors import normalize
+from ..choices import Positive, Temperature
 from ..encoders import load_encoder
 from ..index import chunk_index
 from ..llm import load_llm
@@ -31,7 +32,7 @@ class HyDE(Method):
     needs_model = True
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder="minilm", documents=1, temperature=0.7, with_question=True):
+    def build(cls, corpus, llm="offline", encoder="minilm", documents: Positive = 1, temperature: Temperature = 0.7, with_question: bool = True):
         """documents: hypothetical passages a question; several are sampled at `temperature`. with_question: whether its vector joins the mean."""
         method = cls(corpus.chunks, load_llm(llm))
         encoder = load_encoder(encoder).fit([c.passage for c in corpus.chunks])

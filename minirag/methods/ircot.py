@@ -4,6 +4,7 @@ Follows the loop of HippoRAG's authors (tag v1.0.0), where a thought comes from 
 displace old ones; the original IRCoT only ever appends.
 """
 
+from ..choices import Positive
 from ..operators import min_max
 from ..results import Passage, Retrieval, Step
 from .base import Method
@@ -40,7 +41,7 @@ class IRCoTHippoRAG(Method):
     needs_model = True
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder="minilm", max_steps=2, top_k=10, **options):
+    def build(cls, corpus, llm="offline", encoder="minilm", max_steps: Positive = 2, top_k: Positive = 10, **options):
         """max_steps: retrievals in all, so at most one thought fewer (the authors use 2, for MuSiQue 4); top_k: passages a round."""
         retriever = HippoRAG.build(corpus, llm=llm, encoder=encoder, **options)
         method = cls(retriever.chunks, retriever.llm)

@@ -9,22 +9,22 @@ early version's printing of a Python list of rows in pieces that overlap.
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
-from ..choices import check_known
+from ..choices import Count, Options, Positive
+from ..index.relationships import EntityText, RelationText
 from ..operators import chunk, node, rank, relationship
 from ..operators.ranking import top_items
 from ..results import Step
+from ..tokens import TokenCounter
 from . import rich_parts as parts
 from .rich_base import RichMethod
 
 
-KNOWN = {"local_order": ("ends", "degree"), "global_order": ("similarity", "degree"), "chunk_order": ("operator", "citation"), "merge": ("late", "early")}
-
-
 @dataclass(frozen=True)
-class LightChoices:
+class LightChoices(Options):
     """What is retrieved and in which order. The defaults are the survey's; `CODE` holds what LightRAG's late code does instead.
 
     top_k: entities (local) and relations (global) that the vectors give (survey: 4; code: 60). cutoff: the least cosine, or None (code: 0.2).
@@ -38,23 +38,20 @@ class LightChoices:
     of the context. count: tokenizer, or text -> tokens. gleanings: extra turns of the extraction.
     """
 
-    top_k: int = 4
+    top_k: Positive = 4
     cutoff: float | None = None
-    entity_text: str = "description"
-    relation_text: str = "description and names"
-    local_order: str = "ends"
-    global_order: str = "similarity"
-    chunk_order: str = "operator"
-    merge: str = "late"
-    empty: str = "question"
-    entity_budget: int = 4000
-    relation_budget: int = 4000
-    text_budget: int = 4000
-    count: object = "regex"
-    gleanings: int = 1
-
-    def __post_init__(self):
-        check_known(self, KNOWN)
+    entity_text: EntityText = "description"
+    relation_text: RelationText = "description and names"
+    local_order: Literal["ends", "degree"] = "ends"
+    global_order: Literal["similarity", "degree"] = "similarity"
+    chunk_order: Literal["operator", "citation"] = "operator"
+    merge: Literal["late", "early"] = "late"
+    empty: parts.Empty = "question"
+    entity_budget: Count = 4000
+    relation_budget: Count = 4000
+    text_budget: Count = 4000
+    count: TokenCounter = "regex"
+    gleanings: Count = 1
 
 
 CODE = {

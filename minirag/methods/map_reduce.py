@@ -5,22 +5,23 @@ The window is the whole prompt, question and instructions included; no prompt is
 
 import random
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from ..algorithms.packing import pack, prefix
+from ..choices import Options, Positive
 from ..prompts import find_task
 from ..prompts.map_answer import block as unit_block
 from ..prompts.reduce_answer import block as answer_block
 from ..results import Step
-from ..tokens import count_tokens
+from ..tokens import TokenCounter, count_tokens
 from ..utils import MiniragError
 
-OVERSIZE = ("cut", "leave out", "exceed")
 SCORINGS = {"answer": "map_answer", "points": "map_points"}
 CUT = " [shortened]"
 
 
 @dataclass(frozen=True)
-class MapReduceChoices:
+class MapReduceChoices(Options):
     """How a collection is read. The defaults are the paper's; `CODE` holds what the released code does instead.
 
     window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k). whole_prompt: the instructions and the question count too;
@@ -30,18 +31,13 @@ class MapReduceChoices:
     oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a window that "exceed"s the limit (code).
     """
 
-    window: int = 8000
+    window: Positive = 8000
     whole_prompt: bool = True
     seed: int = 0
     resort: bool = False
-    scoring: str = "answer"
-    oversize: str = "cut"
-    count: object = "regex"
-
-    def __post_init__(self):
-        if self.scoring not in SCORINGS or self.oversize not in OVERSIZE:
-            expected = f"expected one of {', '.join(SCORINGS)}, and one of {', '.join(OVERSIZE)}"
-            raise MiniragError(f"scoring={self.scoring!r}, oversize={self.oversize!r}: {expected}.")
+    scoring: Literal["answer", "points"] = "answer"
+    oversize: Literal["cut", "leave out", "exceed"] = "cut"
+    count: TokenCounter = "regex"
 
     def tokens(self, text):
         return self.count(text) if callable(self.count) else count_tokens(text, self.count)

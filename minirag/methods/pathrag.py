@@ -8,28 +8,25 @@ between equal flows (here names do).
 import random
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated, Literal
 
 import numpy as np
 
 from ..algorithms.flow import PATHS_A_START
-from ..choices import check_known
+from ..choices import Between, Count, Options, Positive
+from ..index.relationships import EntityText, RelationText
 from ..operators import chunk, rank, relationship
 from ..operators.ranking import top_items
 from ..prompts import find_task
 from ..results import Step
-from ..utils import MiniragError
+from ..tokens import TokenCounter
 from . import pathrag_paths as paths
 from . import rich_parts as parts
 from .rich_base import RichMethod
 
-KNOWN = {
-    "flow": ("nodes", "edges"), "levels": ("both", "low"), "search": ("each", "joined"), "ranking": paths.RANKINGS,
-    "question": ("first", "last"), "order": ("ascending", "descending", "random"), "prompt": ("paths", "flat"), "edge_text": ("description", "keywords"),
-}  # fmt: skip
-
 
 @dataclass(frozen=True)
-class PathChoices:
+class PathChoices(Options):
     """The defaults are the paper's; `CODE` holds what the released code does instead.
 
     nodes (N), top_k (K), alpha, threshold (theta): of retrieval and flow. flow: resource on "nodes" (paper), or on "edges" of enumerated paths of
@@ -47,40 +44,34 @@ class PathChoices:
     seed: of everything random. count: tokenizer, or text -> tokens. gleanings: extra turns of the extraction.
     """
 
-    nodes: int = 40
-    top_k: int = 15
-    alpha: float = 0.8
-    threshold: float = 0.05
-    flow: str = "nodes"
+    nodes: Positive = 40
+    top_k: Positive = 15
+    alpha: Annotated[float, Between(0, 1, above=True)] = 0.8
+    threshold: Annotated[float, Between(0, above=True)] = 0.05
+    flow: Literal["nodes", "edges"] = "nodes"
     directed: bool = True
-    per_pair: int | None = None
-    max_paths: int = PATHS_A_START
-    levels: str = "both"
-    search: str = "each"
-    entity_text: str = "name"
-    relation_text: str = "keywords, names, description"
+    per_pair: Positive | None = None
+    max_paths: Positive = PATHS_A_START
+    levels: Literal["both", "low"] = "both"
+    search: Literal["each", "joined"] = "each"
+    entity_text: EntityText = "name"
+    relation_text: RelationText = "keywords, names, description"
     cutoff: float | None = None
-    empty: str = "question"
-    ranking: str = "flow"
-    order: str = "ascending"
-    question: str = "first"
-    prompt: str = "paths"
-    edge_text: str = "description"
-    global_edges: int | None = None
-    global_budget: int | None = 3000
+    empty: parts.Empty = "question"
+    ranking: paths.Ranking = "flow"
+    order: Literal["ascending", "descending", "random"] = "ascending"
+    question: Literal["first", "last"] = "first"
+    prompt: Literal["paths", "flat"] = "paths"
+    edge_text: Literal["description", "keywords"] = "description"
+    global_edges: Count | None = None
+    global_budget: Count | None = 3000
     sources: bool = False
-    text_budget: int = 4000
+    text_budget: Count = 4000
     local_entities: bool = False
-    path_budget: int | None = None
+    path_budget: Count | None = None
     seed: int = 0
-    count: object = "regex"
-    gleanings: int = 1
-
-    def __post_init__(self):
-        check_known(self, KNOWN)
-        if self.nodes < 1 or self.top_k < 1 or self.threshold <= 0 or not 0 < self.alpha <= 1:
-            given = f"nodes {self.nodes}, top_k {self.top_k}, threshold {self.threshold:g}, alpha {self.alpha:g}"
-            raise MiniragError(f"{given}: nodes and top_k must be at least 1, threshold above 0, alpha above 0 and at most 1.")
+    count: TokenCounter = "regex"
+    gleanings: Count = 1
 
 
 CODE = {

@@ -2,11 +2,12 @@
 
 import random
 from collections import defaultdict
+from typing import Literal
 
 from ..algorithms.flow import edge_flow_paths, expands, resource_flow, search_paths
 from ..results import Step
 
-RANKINGS = ("flow", "random", "hop-first")
+Ranking = Literal["flow", "random", "hop-first"]
 
 
 def collect_nodes(keywords, index, count, cutoff=None):

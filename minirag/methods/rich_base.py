@@ -1,9 +1,8 @@
 """What a method over a rich knowledge graph is, whatever it then does with it: built, opened over a graph, varied, saved."""
 
-from dataclasses import replace
 from functools import cached_property
 
-from ..choices import choose
+from ..choices import choose, vary
 from ..encoders import load_encoder
 from ..index.relationships import entity_index, relationship_index
 from ..llm import load_llm
@@ -51,7 +50,7 @@ class RichMethod(Method):
 
     def with_options(self, **choices):
         """The same graph with other choices; what they leave as it is, such as the vectors, is shared."""
-        other = type(self)(self.graph, self.llm, self.encoder, replace(self.chosen, **choices))
+        other = type(self)(self.graph, self.llm, self.encoder, vary(self.chosen, **choices))
         for name, decided_by in self.reused.items():
             if name in self.__dict__ and getattr(other.chosen, decided_by) == getattr(self.chosen, decided_by):
                 other.__dict__[name] = self.__dict__[name]

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Literal, get_args
 
 from ..algorithms.packing import prefix
 from ..build import Elements, choose_extraction, extract_elements, rich_knowledge_graph
@@ -15,7 +16,7 @@ from ..tokens import count_tokens
 from ..utils import MiniragError, write_atomic
 from .graphrag_parts import elements_of
 
-EMPTY = ("question", "short question", "nothing")
+Empty = Literal["question", "short question", "nothing"]
 SHORT = 50  # characters
 
 
@@ -45,8 +46,8 @@ def ask_keywords(llm, questions, empty="question"):
     levels are empty, a question of fewer than 50 characters becomes the low level; nothing else is replaced. "nothing" (PathRAG's code): if
     either level is empty, both are, and the method retrieves nothing.
     """
-    if empty not in EMPTY:
-        raise MiniragError(f"empty={empty!r}: expected one of {', '.join(map(repr, EMPTY))}.")
+    if empty not in get_args(Empty):
+        raise MiniragError(f"empty={empty!r}: expected one of {', '.join(map(repr, get_args(Empty)))}.")
     steps = []
     for question, found in zip(questions, llm.map("keywords", [{"question": q} for q in questions], description="keywords")):
         high, low = stand_in(question, found or Keywords(), empty)

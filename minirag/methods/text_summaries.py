@@ -1,8 +1,6 @@
 """TS: the same map-reduce over the source chunks themselves, with no graph and no index. GraphRAG's costly comparison."""
 
-from dataclasses import replace
-
-from ..choices import choose
+from ..choices import choose, vary
 from ..llm import load_llm
 from ..results import Answer, Passage, Retrieval, Step
 from .base import Method
@@ -31,7 +29,7 @@ class TextSummaries(Method):
     def with_options(self, **choices):
         """The same chunks read in another way."""
         copy = type(self)(self.chunks, self.llm)
-        copy.choices, copy.executor = replace(self.choices, **choices), self.executor
+        copy.choices, copy.executor = vary(self.choices, **choices), self.executor
         return copy
 
     def retrieve_many(self, questions, k=5):

@@ -1,10 +1,12 @@
 """No retrieval at all: what a language model says from memory. Directly, after reasoning, or by a vote of several reasonings."""
 
+from typing import Literal
+
 from ..algorithms.voting import majority_vote
+from ..choices import Positive, Temperature
 from ..llm import load_llm
 from ..prompts import find_task
 from ..results import Answer, Retrieval, Step
-from ..utils import MiniragError
 from .base import Method
 
 
@@ -63,9 +65,15 @@ class SelfConsistency(ChainOfThought):
     paper = "Wang, Table II (CoT-SC)"
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder=None, samples=10, temperature=0.7, denominator="samples"):
-        if samples < 1 or temperature <= 0:
-            raise MiniragError(f"cot-sc draws {samples} samples at temperature {temperature}: at least 1 sample and a temperature above 0 are expected.")
+    def build(
+        cls,
+        corpus,
+        llm="offline",
+        encoder=None,
+        samples: Positive = 10,
+        temperature: Temperature = 0.7,
+        denominator: Literal["samples", "parsable"] = "samples",
+    ):
         method = super().build(corpus, llm, encoder)
         method.samples, method.temperature, method.denominator = samples, temperature, denominator
         return method

@@ -1,19 +1,16 @@
 """What stands before the language model, as numbers and names; without torch, so that a method can check its choices when it is built."""
 
 from dataclasses import dataclass
+from typing import Annotated, Literal, get_args
 
-from ..choices import check_known, choose
-from ..utils import MiniragError
+from ..choices import Between, Options, Positive, choose
 
-DISTANCES = ("scalar", "elementwise")
-KNOWN = {
-    "graph_token": ("encoder", "constant", "none"), "pruning": (*DISTANCES, "none"), "prune_at": ("layers", "input"), "merge": ("graphs", "nodes"),
-    "messages": ("both", "along"),
-}  # fmt: skip
+Distance = Literal["scalar", "elementwise"]
+DISTANCES = get_args(Distance)
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Options):
     """What stands before the language model. The defaults are the paper's; `CODE` holds what the official code does instead.
 
     graph_token: of the "encoder", or "constant" (one learnt vector, a control), or "none".
@@ -25,23 +22,18 @@ class Settings:
     hidden, layers, heads, dropout: of the encoder, sized for a laptop (paper: 1024, 4, 4).
     """
 
-    graph_token: str = "encoder"
-    pruning: str = "scalar"
+    graph_token: Literal["encoder", "constant", "none"] = "encoder"
+    pruning: Distance | Literal["none"] = "scalar"
     squash: bool = True
-    prune_at: str = "layers"
+    prune_at: Literal["layers", "input"] = "layers"
     edges_in_messages: bool = True
-    messages: str = "both"
-    merge: str = "graphs"
+    messages: Literal["both", "along"] = "both"
+    merge: Literal["graphs", "nodes"] = "graphs"
     sees_question: bool = False
-    hidden: int = 64
-    layers: int = 2
-    heads: int = 4
-    dropout: float = 0.0
-
-    def __post_init__(self):
-        check_known(self, KNOWN)
-        if min(self.hidden, self.layers, self.heads) < 1 or not 0 <= self.dropout < 1:
-            raise MiniragError(f"hidden, layers and heads from 1 and a dropout from 0 to below 1 are expected; got {self!r}.")
+    hidden: Positive = 64
+    layers: Positive = 2
+    heads: Positive = 4
+    dropout: Annotated[float, Between(0, 1, below=True)] = 0.0
 
     @classmethod
     def of(cls, follow="paper", **choices):
