@@ -63,10 +63,11 @@ def prioritise(edges, degree, claims=None, alone=()):
     return list(order)
 
 
-def first_edges(edges):
+def first_edges(edges, nodes=None):
     """The edges the released code keeps for a community: of each node its first edge as a source, else its first as a target.
 
-    edges: `(edge id, source, target)`. Busy nodes lose all their other edges, so that the most prominent edge may vanish.
+    edges: `(edge id, source, target)`. nodes: keep the first edges of these only; None: of every node
+    that has an edge. Busy nodes lose all their other edges, so that the most prominent edge may vanish.
 
     Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf)
     """
@@ -74,7 +75,8 @@ def first_edges(edges):
     for edge, source, target in edges:
         as_source.setdefault(source, edge)
         as_target.setdefault(target, edge)
-    kept = {as_source.get(node, as_target.get(node)) for node in {**as_source, **as_target}}
+    first = {**as_target, **as_source}
+    kept = {first[node] for node in (first if nodes is None else nodes) if node in first}
     return [row for row in edges if row[0] in kept]
 
 

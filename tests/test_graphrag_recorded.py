@@ -1,0 +1,148 @@
+"""GraphRAG's released code, and nano-graphrag's, against the kit: what the official functions returned, recorded.
+
+The `about` of each file in `recorded` says which function, at which commit, with which stubs. The
+recorded tokenizer counts the letters `w` that stand alone, so that a budget cuts at the same place
+whatever the layout around an element is.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from minirag.corpus import Chunk
+from minirag.graph import Claim, Edge, Graph, Node
+from minirag.index import ContextBuilder
+from minirag.index.communities import Communities, Community, with_elements
+from minirag.index.mixed_contexts import mix
+from minirag.prompts.community_report import Report
+
+RECORDED = Path(__file__).parent / "recorded"
+RELEASED = {"substitution": False, "every_edge": False, "claims": False, "whole_edges": True}
+
+
+def recorded(name, wanted=lambda case: True):
+    """Cases of a file as parameters of a test, named by their notes."""
+    cases = json.loads((RECORDED / f"{name}.json").read_text(encoding="utf-8"))["cases"]
+    return [pytest.param(c["input"], c["expected"], id=c["input"]["note"]) for c in cases if wanted(c)]
+
+
+def count_w(text):
+    return len(re.findall(r"\bw\b", text))
+
+
+def context_graph(given):
+    position = {row["title"]: place for place, row in enumerate(given["entities"])}
+    nodes = tuple(Node(row["title"], "", row["description"], (0,)) for row in given["entities"])
+    edges = tuple(
+        Edge(position[row["source"]], position[row["target"]], description=row["description"])
+        for row in given["relationships"]
+    )
+    claims = tuple(Claim(position[row["subject"]], description=row["description"]) for row in given["claims"])
+    return Graph("textual knowledge", "a record", nodes, edges, (Chunk("c", ""),), claims)
+
+
+def recorded_communities(graph, rows):
+    """Communities under the numbers they have in the record, which are their positions too."""
+    assert [row["community"] for row in rows] == list(range(len(rows)))
+    items = [
+        Community(
+            str(row["community"]), row["level"],
+            tuple(sorted(graph.position[name] for name in row["members"])),
+            parent=row["parent"] if row["parent"] >= 0 else None,
+        )
+        for row in rows
+    ]  # fmt: skip
+    levels = [[p for p, item in enumerate(items) if item.level == k] for k in range(1 + max(i.level for i in items))]
+    return Communities(graph, with_elements(graph, items, levels), tuple(map(tuple, levels)), "a record")
+
+
+def shown(items, kind):
+    return [place for name, place in items if name == kind]
+
+
+def same(items, row):
+    """Whether items are those of a recorded context, each section in its order."""
+    kinds = {"node": "entities", "claim": "claims", "edge": "relationships"}
+    return {name: shown(items, kind) for kind, name in kinds.items()} == {name: row[name] for name in kinds.values()}
+
+
+PACKED = recorded("graphrag_contexts", lambda case: "sort_context_only" not in case["input"])
+
+
+@pytest.mark.parametrize("given, wanted", PACKED)
+@pytest.mark.parametrize("way", ["unlimited", "as_shipped"])
+def test_contexts_are_packed_as_the_released_code_packs_them(given, wanted, way):
+    communities = recorded_communities(context_graph(given), given["communities"])
+    limit = 10**6 if way == "unlimited" else given["budget"]
+    builder = ContextBuilder(communities, limit, count_w, **RELEASED)
+    for place in range(len(communities.items)):
+        context, row = builder.build(place), wanted[way][str(place)]
+        assert same(context.items, row) and context.tokens == row["tokens"]
+        assert {node for node in shown(context.items, "node")} <= set(communities.items[place].members)
+
+
+def reports_of(given):
+    return {
+        row["community"]: Report("", row["report"])
+        for row in given["communities"]
+        if row["community"] not in given["no_report"]
+    }
+
+
+@pytest.mark.parametrize("given, wanted", PACKED)
+def test_reports_stand_for_elements_where_the_released_code_is_led_to_put_them(given, wanted):
+    """`untrimmed_with_reports`: the substitution that a release holds and never reaches."""
+    communities = recorded_communities(context_graph(given), given["communities"])
+    builder = ContextBuilder(communities, given["budget"], count_w, **{**RELEASED, "substitution": "released"})
+    reports = reports_of(given)
+    for place, item in enumerate(communities.items):
+        row = wanted["untrimmed_with_reports"][str(place)]
+        below = {p: report for p, report in reports.items() if communities.items[p].level > item.level}
+        context = builder.build(place, below)
+        assert same(context.items, row) and context.tokens == row["tokens"]
+        assert list(context.replaced) == row["reports"]
+        assert sum(builder.size(*one) for one in builder.elements(place)) == row["local_tokens"]
+
+
+@pytest.mark.parametrize("given, wanted", PACKED)
+def test_a_first_edge_over_the_budget_lets_reports_in(given, wanted):
+    """`with_reports`: a release flags a context after it was cut, so only one whose first edge is too large."""
+    communities = recorded_communities(context_graph(given), given["communities"])
+    builder = ContextBuilder(communities, given["budget"], count_w, **RELEASED)
+    reports, flagged = reports_of(given), set()
+    own = {place: builder.build(place) for place in range(len(communities.items))}
+    tokens = {place: context.tokens for place, context in own.items()}
+    rows = wanted["as_shipped"] if wanted["with_reports"] == "as_shipped" else wanted["with_reports"]
+    for place, context in own.items():
+        items, replaced = context.items, []
+        if context.tokens > given["budget"] and communities.items[place].children:
+            items, replaced, _ = mix(builder, place, reports, tokens)
+            flagged.add(place)
+        assert same(items, rows[str(place)]) and replaced == rows[str(place)]["reports"]
+    assert set(wanted.get("with_reports_differs", ())) <= flagged
+
+
+@pytest.mark.parametrize(
+    "given, wanted", recorded("graphrag_contexts", lambda case: "sort_context_only" in case["input"])
+)
+def test_claims_come_with_their_nodes_as_the_released_code_would_list_them(given, wanted):
+    graph = context_graph(given)
+    rows = [{"community": 0, "level": 0, "parent": -1, "members": list(graph.position)}]
+    builder = ContextBuilder(
+        recorded_communities(graph, rows), given["budget"], count_w, **{**RELEASED, "every_edge": True, "claims": True}
+    )
+    # The degrees are those of a larger graph, and the ids too.
+    builder.degree = {place: row["degree"] for place, row in enumerate(given["entities"])}
+    number = {
+        kind: [row["id"] for row in given[name]]
+        for kind, name in (("node", "entities"), ("edge", "relationships"), ("claim", "claims"))
+    }
+    ends = {node for edge in graph.edges for node in (edge.source, edge.target)}
+    # The record knows relations and what they name; nodes without one are the kit's own addition.
+    linked = [
+        (kind, number[kind][place]) for kind, place in builder.build(0).items
+        if kind == "edge" or kind == "node" and place in ends or kind == "claim" and graph.claims[place].subject in ends
+    ]  # fmt: skip
+    assert same(linked, wanted["sort_context"])
