@@ -3,6 +3,7 @@
 import json
 import random
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -133,14 +134,37 @@ def test_helpful_answers_are_sorted_by_score():
     assert [score for _, score, _ in kept] == [90, 60, 20]
 
 
-def test_the_code_keeps_points_and_sorts_windows_by_rating():
+def test_the_code_keeps_points_and_sorts_windows():
     """G9 and G10."""
     units = [("u1", "a"), ("u2", "b"), ("u3", "c")]
-    windows, _ = windows_of(units, "q", MapReduceChoices(**CODE), weight={"u1": 1.0, "u2": 3.0, "u3": 2.0})
+    windows, _ = windows_of(units, "q", MapReduceChoices(**CODE), rank={"u1": (0.5, 9.0), "u2": (1.0, 3.0), "u3": (0.5, 10.0)})
     assert [[name for name, _ in window] for window in windows] == [["u2", "u3", "u1"]]
     value, dropped = TASKS["map_points"].parse('{"points": [{"description": "p", "score": 40}, {"description": "x", "score": "much"}]}')
     assert value == (("p", 40.0),) and dropped == 1
     assert TASKS["map_answer"].parse('{"answer": "p", "score": 140}') == ((("p", 100.0),), 0)
+
+
+def test_a_report_over_the_limit_parts_the_window_where_it_stands():
+    units = [("u1", "w"), ("big", "w " * 9), ("u2", "w"), ("u3", "w")]
+    choices = MapReduceChoices(4, whole_prompt=False, seed=None, oversize="exceed", count=lambda text: text.count("w"))
+    windows, step = windows_of(units, "q", choices)
+    assert [[name for name, _ in window] for window in windows] == [["u1"], ["big"], ["u2", "u3"]]
+    assert "in the order given" in step.summary and "1 windows exceed the limit" in step.summary
+
+
+def test_windows_are_sorted_by_rating_or_by_the_passages_that_name_a_community():
+    index = toy()
+    many = replace(index.communities.graph.nodes[index.communities.graph.position["E"]], chunks=(0, 1))
+    graph = replace(index.communities.graph, nodes=(*index.communities.graph.nodes[:4], many), chunks=index.communities.graph.chunks * 2)
+    index = replace(index, communities=replace(index.communities, graph=graph))
+    order = lambda **options: _packed(GLOBAL.from_index(index, encoder="lsa", level=1, seed=None, **options))
+    assert order() == [["report:1-0", "report:1-1", "report:0-1"]]
+    assert order(resort="rating") == [["report:1-1", "report:1-0", "report:0-1"]]
+    assert order(resort="occurrence") == [["report:0-1", "report:1-1", "report:1-0"]]
+    assert index.occurrence() == {0: 0.5, 1: 1.0, 2: 0.5, 3: 0.5}
+    assert order(min_rating=2) == [["report:1-0", "report:1-1"]]
+    with pytest.raises(MiniragError, match="resort=True: expected one of False, 'rating', 'occurrence'"):
+        GLOBAL.from_index(index, resort=True)
 
 
 def test_a_shuffle_repeats_and_another_seed_differs():

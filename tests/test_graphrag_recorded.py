@@ -16,7 +16,10 @@ from minirag.graph import Claim, Edge, Graph, Node
 from minirag.index import ContextBuilder
 from minirag.index.communities import Communities, Community, with_elements
 from minirag.index.mixed_contexts import mix
+from minirag.index.reports import CommunityIndex
+from minirag.methods import METHODS
 from minirag.prompts.community_report import Report
+from scripted import Scripted
 
 RECORDED = Path(__file__).parent / "recorded"
 RELEASED = {"substitution": False, "every_edge": False, "claims": False, "whole_edges": True}
@@ -146,3 +149,39 @@ def test_claims_come_with_their_nodes_as_the_released_code_would_list_them(given
         if kind == "edge" or kind == "node" and place in ends or kind == "claim" and graph.claims[place].subject in ends
     ]  # fmt: skip
     assert same(linked, wanted["sort_context"])
+
+
+@pytest.mark.parametrize("given, wanted", recorded("graphrag_map_batches"))
+def test_reports_fill_windows_as_the_released_code_fills_them(given, wanted):
+    """The shuffle, the batches, and inside a batch the occurrence weight and the rating; an oversize report where it stands."""
+    units = sorted({unit for row in given["entities"] for unit in row["text_units"]})
+    nodes = tuple(
+        Node(str(i), chunks=tuple(units.index(unit) for unit in row["text_units"]))
+        for i, row in enumerate(given["entities"])
+    )
+    graph = Graph("textual knowledge", "a record", nodes, (), tuple(Chunk(unit, "") for unit in units))
+    members = lambda name: tuple(i for i, row in enumerate(given["entities"]) if name in row["communities"])
+    items = tuple(Community(row["id"], 0, members(row["id"])) for row in given["reports"])
+    reports = {
+        place: Report("", " ".join(["w"] * row["words"]), row["rank"])
+        for place, row in enumerate(given["reports"]) if row["rank"] is not None
+    }  # fmt: skip
+    index = CommunityIndex(Communities(graph, items, (tuple(range(len(items))),)), reports, {}, "a record")
+    options = {
+        "window": given["max_context_tokens"], "min_rating": given["min_community_rank"],
+        "seed": given["random_state"] if given["shuffle_data"] else None,
+    } | ({} if given["include_community_weight"] else {"resort": "rating"})  # fmt: skip
+    search = METHODS["graphrag-global"].from_index(
+        index, llm=Scripted(lambda task, fields: "{}"), follow="code", count=count_w, level=0, **options
+    )
+    packed = next(step for step in search.answer("q").retrieval.trace if step.operator == "pack").data
+    batches = wanted["batches"]
+    held = [[row["id"] for row in batch["reports"]] for batch in batches]
+    found = [[name.removeprefix("report:") for name in window] for window in packed["windows"]]
+    if not given["include_community_weight"]:  # pandas sorts by one column with a sort that moves ties about
+        held, found = ([sorted(ids, key=lambda i: (-index.report(i).rating, i)) for ids in some] for some in (held, found))
+    assert found == held
+    assert packed["tokens"] == [batch["tokens"] for batch in batches]
+    if given["include_community_weight"] and given["normalize_community_weight"] and given["entities"]:
+        weights = {items[place].id: weight for place, weight in index.occurrence().items()}
+        assert all(weights[row["id"]] == pytest.approx(row["weight"]) for b in batches for row in b["reports"])

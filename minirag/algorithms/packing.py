@@ -4,17 +4,19 @@ Sizes are tokens, counted by whoever calls; a limit is never exceeded, and what 
 """
 
 
-def pack(sizes, limit, header=0):
+def pack(sizes, limit, header=0, split=False):
     """Fill windows in the given order: `(windows, too_large)`.
 
     sizes: tokens of each item. header: tokens that every window spends before its first item. A window is closed when the
     next item would make it larger than `limit`. Returns lists of positions, and the positions that fit no window at all.
+    split: an item that fits no window gets one of its own where it stands, between the items before and
+    after it, as GraphRAG's released code has it.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
     windows, used, too_large = [], limit + 1, []
     for place, size in enumerate(sizes):
-        if header + size > limit:
+        if header + size > limit and not split:
             too_large.append(place)
         elif used + size > limit:
             windows.append([place])

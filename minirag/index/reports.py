@@ -83,6 +83,16 @@ class CommunityIndex:
         items = self.communities.items
         return [(items[child], self.reports.get(child)) for child in sorted(items[place].children, key=lambda c: -len(items[c].members))]
 
+    def occurrence(self):
+        """Community -> its share of the text: passages that name a member, over the most of any community with a report.
+
+        GraphRAG's released code calls it the occurrence weight of a report.
+        """
+        items, nodes = self.communities.items, self.communities.graph.nodes
+        named = {p: len({c for node in items[p].members for c in nodes[node].chunks}) for p in self.reports}
+        most = max(named.values(), default=0) or 1
+        return {place: count / most for place, count in named.items()}
+
     def table(self, tokens):
         """Units and tokens of each level: `[{"level": k, "units": ..., "tokens": ...}]`; tokens(text) counts.
 

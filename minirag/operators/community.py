@@ -11,20 +11,24 @@ from .ranking import rank, top_items
 ORDERS = ("rating", "hits")
 
 
-def layer(questions, index, level, union=False):
+def layer(questions, index, level, union=False, min_rating=0.0):
     """Layer: every community of a level, whatever the question.
 
     union: every community down to the level instead, parents beside their children (the released code, and the survey's wording).
+    min_rating: leave out those whose report is rated lower.
 
     Source: Survey, Sec. 6.1 (op-community); GraphRAG, Sec. 3.3 (sec-3.3)
     """
     communities = index.communities
-    places = index.at(level, union)
+    found = index.at(level, union)
+    places = [place for place in found if index.reports[place].rating >= min_rating]
     exists = min(level, communities.deepest)
     said = f"all {len(places)} reports {'down to' if union else 'of'} level {exists}"
     said += f" (level {level} does not exist: the deepest is {exists}, projected down)" if level > exists else ""
-    without = len(communities.at(level, union)) - len(places)
-    said += f"; {without} communities have no report" * bool(without)
+    if without := len(communities.at(level, union)) - len(found):
+        said += f"; {without} communities have no report"
+    if low := len(found) - len(places):
+        said += f"; {low} rated below {min_rating:g} are left out"
     items = tuple((index.reports[p].title, index.reports[p].rating) for p in places[:10])
     return [Step("community layer", said, items, {"communities": places, "level": exists}) for _ in questions]
 
