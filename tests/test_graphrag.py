@@ -249,6 +249,20 @@ def test_the_code_s_choices_are_single_arguments():
         GLOBAL.build(corpus, follow="blog")
 
 
+def test_examples_reach_the_extraction_prompt_and_come_back_from_disk(tmp_path):
+    corpus = corpus_of(("p1", "Ada met Ben in Oslo."))
+    reply = '("entity"<|>ASPIRIN<|>drug<|>It inhibits COX-1.)<|COMPLETE|>'
+    examples = (("Aspirin inhibits COX-1.", reply),)
+    offline = load_llm("offline")
+    llm = Scripted(lambda task, fields: TASKS[task].rule(fields))
+    built = GLOBAL.build(corpus, llm=llm, encoder="lsa", examples=examples)
+    assert {task for task, prompt, _ in llm.asked if "Aspirin inhibits COX-1." in prompt} == {"elements"}
+    built.save(tmp_path)
+    assert GLOBAL.load(tmp_path, llm=offline, encoder="lsa").chosen == built.chosen
+    with pytest.raises(MiniragError, match="example 1"):
+        LOCAL.build(corpus, llm=llm, encoder="lsa", examples=[("Aspirin.", "no records")])
+
+
 def test_triples_that_came_with_a_corpus_become_a_textual_graph():
     corpus = mr.load_corpus("professors")
     method = GLOBAL.build(corpus, encoder="lsa", extraction="annotations")
