@@ -17,9 +17,14 @@ from minirag.index import write_reports
 from minirag.index.reports import CommunityIndex
 from minirag.llm import load_llm
 from minirag.methods import METHODS
+from minirag.methods.graphrag_local import CODE as LOCAL_CODE
+from minirag.methods.graphrag_local import LocalChoices
+from minirag.methods.graphrag_local_context import LocalTexts
 from minirag.methods.map_reduce import CODE, MapReduceChoices, map_reduce, prompt_tokens, shorten, windows_of
+from minirag.operators import chunk, community, node, relationship
 from minirag.prompts import TASKS
 from minirag.prompts.community_report import Report
+from minirag.results import Step
 from minirag.utils import MiniragError
 
 GLOBAL, LOCAL, TS = (METHODS[f"graphrag-{name}"] for name in ("global", "local", "ts"))
@@ -247,6 +252,9 @@ def test_the_code_s_choices_are_single_arguments():
         method.with_options(gleanings=3)
     with pytest.raises(MiniragError, match="follow"):
         GLOBAL.build(corpus, follow="blog")
+    for wrong in ({"reversed_edges": "lst"}, {"chunk_order": "entities"}, {"fill": "by row"}, {"substitution": "old"}):
+        with pytest.raises(MiniragError, match=f"{next(iter(wrong))}=.*: expected"):
+            LOCAL.build(corpus, **wrong)
 
 
 def test_examples_reach_the_extraction_prompt_and_come_back_from_disk(tmp_path):
@@ -280,9 +288,6 @@ def test_local_search_composes_its_four_operators():
 
 
 def test_onehop_takes_relations_between_chosen_nodes_first_and_occurrence_counts_pairs():
-    from minirag.operators import chunk, community, node, relationship
-    from minirag.results import Step
-
     graph = graph_of(["C-D", "A-C", "A-B", "B-D", "E-F"])
     chosen = [Step("test", "", (), {"nodes": [("A", graph.position["A"], 0.9), ("B", graph.position["B"], 0.8)]})]
     related = relationship.onehop(chosen, graph)
@@ -309,6 +314,61 @@ def test_the_sections_of_a_local_context_keep_their_budgets():
     assert " of " in step.summary and any(sections.values())
     with pytest.raises(MiniragError, match="at most 1"):
         LOCAL.build(corpus, encoder="lsa", report_share=0.7, text_share=0.7)
+
+
+def star():
+    """H with six neighbours, two of which are chosen beside it; a claim about each of H and A."""
+    graph = graph_of(["H-A", "H-B", "H-C", "H-D", "A-C", "A-E"], claims="HA", description="Seen in Oslo.")
+    reports = {p: Report(f"T{p}", "s", float(p)) for p in range(3)}
+    return CommunityIndex(communities_of(graph, [["HABCDE"], ["HA", "BCDE"]]), reports, {}, "a test")
+
+
+def chosen_of(index, names):
+    return Step("node vdb", "", (), {"nodes": [(name, index.communities.graph.position[name], 1.0) for name in names]})
+
+
+def test_relations_to_entities_outside_are_limited_for_each_chosen_one():
+    index = star()
+    relations = lambda **options: [
+        i for i, _ in relationship.onehop([chosen_of(index, "HA")], index.communities.graph, **options)[0].data["relations"]
+    ]
+    assert relations() == [0, 2, 4, 1, 3, 5]  # between the two; C, which both know; the others by degree
+    assert relations(outside_k=1) == [0, 2, 4] and relations(outside_k=0) == [0] and relations(k=1) == [0]
+    assert relations(order="degree") == [0, 2, 1, 3, 4, 5]
+
+
+def test_reports_may_come_from_the_levels_down_to_one():
+    index = star()
+    places = lambda **options: community.entity([chosen_of(index, "HA")], index, order="hits", **options)[0].data["communities"]
+    assert places() == [1, 0] and places(level=0) == [0] and places(level=1) == [1] and places(level=1, union=True) == [1, 0]
+
+
+def test_the_released_code_s_local_context_grows_entity_by_entity():
+    index, count = star(), lambda text: 1
+    texts = lambda **options: LocalTexts(index, LocalChoices(**{**LOCAL_CODE, "count": count, **options}))
+    chosen = chosen_of(index, "HA")
+    related = relationship.onehop([chosen], index.communities.graph, outside_k=1)[0]
+    titles = lambda budget, **options: [text.split("\n")[0] for text in texts(**options).around(chosen, related, budget)[0]]
+    both = ["H", "A", "H — A", "H — C", "A — C", "Claim about H", "Claim about A"]
+    assert titles(7, outside_k=1) == both
+    assert titles(6, outside_k=1) == ["H", "A", "H — A", "Claim about H"]  # H's turn alone: A's did not fit as a whole
+    assert titles(3, outside_k=1) == ["H", "A"] and titles(1, outside_k=1) == ["H"]
+    assert titles(6, outside_k=1, fill="in order") == both[:6]
+    assert titles(7, outside_k=1, include_claims=False) == both[:5]
+
+
+def test_local_search_may_put_reports_first_and_every_passage():
+    corpus = mr.load_corpus("professors")
+    question, said = corpus.questions[0].text, []
+    llm = Scripted(lambda task, fields: said.append(fields["passages"]) or "Answer: x")
+    built = LOCAL.build(corpus, encoder="lsa", llm="offline")
+    for follow in ("paper", "code"):
+        method = LOCAL.from_index(built.index, llm=llm, encoder="lsa", follow=follow)
+        method.answer(question, k=1)
+        held = method.context(method.retrieve(question, k=1))[0]
+        order = list(held) if follow == "code" else list(held)[::-1]
+        assert said[-1] == [text for name in order for text in held[name]]
+        assert len(held["passages"]) == 1 if follow == "paper" else len(held["passages"]) > 1
 
 
 def test_text_summaries_read_every_chunk():

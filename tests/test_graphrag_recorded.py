@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 
 import pytest
+from scripted import Scripted
+from small import TableEncoder
 
 from minirag.corpus import Chunk
 from minirag.graph import Claim, Edge, Graph, Node
@@ -18,8 +20,10 @@ from minirag.index.communities import Communities, Community, with_elements
 from minirag.index.mixed_contexts import mix
 from minirag.index.reports import CommunityIndex
 from minirag.methods import METHODS
+from minirag.methods.graphrag_local_context import LocalTexts
+from minirag.operators import node
 from minirag.prompts.community_report import Report
-from scripted import Scripted
+from minirag.results import Step
 
 RECORDED = Path(__file__).parent / "recorded"
 RELEASED = {"substitution": False, "every_edge": False, "claims": False, "whole_edges": True}
@@ -185,3 +189,67 @@ def test_reports_fill_windows_as_the_released_code_fills_them(given, wanted):
     if given["include_community_weight"] and given["normalize_community_weight"] and given["entities"]:
         weights = {items[place].id: weight for place, weight in index.occurrence().items()}
         assert all(weights[row["id"]] == pytest.approx(row["weight"]) for b in batches for row in b["reports"])
+
+
+def nano_index(given):
+    """The graph, communities and stored reports of a case; a node keeps the order of its chunks."""
+    chunks = {name: place for place, name in enumerate(given["chunks"])}
+    position = {row["name"]: place for place, row in enumerate(given["nodes"])}
+    nodes = tuple(
+        Node(row["name"], row["type"], row["description"], tuple(chunks[name] for name in row["chunks"]))
+        for row in given["nodes"]
+    )
+    edges = tuple(
+        Edge(position[row["source"]], position[row["target"]], "", row["description"], weight=row["weight"])
+        for row in given["edges"]
+    )
+    graph = Graph("textual knowledge", "a record", nodes, edges, tuple(Chunk(*row) for row in given["chunks"].items()))
+    members = {}
+    for place, row in enumerate(given["nodes"]):
+        for one in row["clusters"] or ():
+            members.setdefault((one["level"], one["cluster"]), []).append(place)
+    items = [Community(str(name), level, tuple(held)) for (level, name), held in sorted(members.items())]
+    levels = tuple(
+        tuple(p for p, item in enumerate(items) if item.level == level) for level in range(1 + max(i.level for i in items))
+    )
+    stored = given["reports"]
+    reports = {
+        place: Report("", stored[item.id]["report_string"], -1 if stored[item.id]["rating"] is None else stored[item.id]["rating"])
+        for place, item in enumerate(items) if item.id in stored
+    }  # fmt: skip
+    return CommunityIndex(Communities(graph, tuple(items), levels), reports, {}, "a record")
+
+
+@pytest.mark.parametrize("given, wanted", recorded("nano_local_context"))
+def test_local_search_orders_as_nano_graphrag_does(given, wanted, monkeypatch):
+    """By named choices, with the entities that the recorded search found. Each item costs its tokens and 1."""
+    index = nano_index(given)
+    graph = index.communities.graph
+    found = [(name, graph.position[name], 1.0) for name in given["entities_found"][: given["top_k"]]]
+    monkeypatch.setattr(node, "vdb", lambda questions, index, k: [Step("node vdb", "recorded", (), {"nodes": found})])
+    search = METHODS["graphrag-local"].from_index(
+        index, llm="offline", encoder=TableEncoder(), relation_order="degree", chunk_order="neighbours",
+        community_order="hits", community_k=1 if given["single_report"] else None, level=given["level"],
+        every_passage=True, count=lambda text: count_w(text) + 1,
+    )  # fmt: skip
+    retrieval = search.retrieve("q")
+    _, related, reports, scored = retrieval.trace
+    texts, budget = LocalTexts(index, search.chosen["local"]), given["budgets"]
+    fits = lambda texts_of, tokens: len(texts.fitting(texts_of, tokens))
+
+    listed = reports.data["communities"]
+    ids = [index.communities.items[place].id for place in listed[: fits(texts.reports(reports), budget["reports"])]]
+    if "error" in wanted:  # the project looks for a report that was never stored; here it is passed over
+        assert ids and set(ids) <= set(given["reports"])
+        return
+    wanted = {"reports": [], "relations": [], "text_units": []} if wanted.get("context", "") is None else wanted
+    assert ids == wanted["reports"]
+
+    edges = [graph.edges[place] for place, _ in related.data["relations"]][: fits(texts.relations(related), budget["relations"])]
+    ends = [sorted(graph.nodes[place].name for place in (edge.source, edge.target)) for edge in edges]
+    assert ends == [sorted([row["source"], row["target"]]) for row in wanted["relations"]]
+    assert [edge.weight for edge in edges] == [row["weight"] for row in wanted["relations"]]
+
+    passages = search._passages(retrieval, scored)
+    kept = passages[: fits(passages, budget["text_units"])]
+    assert [name for text in kept for name, said in given["chunks"].items() if said in text] == wanted["text_units"]

@@ -33,17 +33,18 @@ def layer(questions, index, level, union=False, min_rating=0.0):
     return [Step("community layer", said, items, {"communities": places, "level": exists}) for _ in questions]
 
 
-def entity(chosen, index, k=None, order="rating", level=None):
+def entity(chosen, index, k=None, order="rating", level=None, union=False):
     """Entity: the communities that contain a chosen node, by the rating of their report.
 
     chosen: steps whose `data["nodes"]` are `(label, node position, score)`. order: "rating" (the survey), or "hits", the number of chosen nodes
-    first and the rating second (the released code). level: only communities of this level; None takes those of all levels.
+    first and the rating second, equals in the order of the nodes (the released code). level: only communities of this level, or with
+    `union` of all levels down to it; None takes those of all levels.
 
     Source: Survey, Sec. 6.1 (op-community)
     """
     if order not in ORDERS:
         raise ValueError(f"order={order!r}: expected one of {', '.join(ORDERS)}.")
-    allowed = set(index.at(level)) if level is not None else set(index.reports)
+    allowed = set(index.at(level, union)) if level is not None else set(index.reports)
     steps = []
     for step in chosen:
         hits = {}
@@ -51,7 +52,7 @@ def entity(chosen, index, k=None, order="rating", level=None):
             for place in index.communities.homes.get(node, ()):
                 if place in allowed:
                     hits[place] = hits.get(place, 0) + 1
-        key = lambda p: (-index.reports[p].rating, p) if order == "rating" else (-hits[p], -index.reports[p].rating, p)
+        key = lambda p: (-index.reports[p].rating, p) if order == "rating" else (-hits[p], -index.reports[p].rating)
         found = sorted(hits, key=key)
         items = tuple((index.reports[p].title, index.reports[p].rating) for p in found[:k][:10])
         said = f"{len(found)} reports on communities of the chosen entities, by {order}; {len(found[:k])} taken"
