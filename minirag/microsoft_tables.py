@@ -132,6 +132,7 @@ class _Rows:
             number = i if c.number is None else c.number
             row = {"id": self.claim[i], "human_readable_id": number, "covariate_type": "claim", "type": c.type, "description": c.description}
             row |= {"subject_id": name(c.subject), "object_id": name(c.object), "status": c.status, "start_date": c.start or "NONE"}
+            # The files know one text unit a claim: of claims summarised from several, the first.
             yield {**row, "end_date": c.end or "NONE", "source_text": c.text, "text_unit_id": self.unit[c.chunks[0]] if self.unit else ""}
         kept = ("id", "type", "description", "subject_id", "object_id", "status", "start_date", "end_date", "source_text", "text_unit_id")
         for i, claim in enumerate(unlinked, start=len(self.graph.claims)):

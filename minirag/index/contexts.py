@@ -198,15 +198,15 @@ class ContextBuilder:
         used = list(accumulate((self.size(*item, reports) for item in wanted), initial=0))
         stops = self._stops(wanted)
         ends = [stop for stop in stops if used[stop] <= self.limit] or stops[:1]
-        text = lambda end: "\n".join(self.line(*item, reports) for item in wanted[:end])
+        lines = [self.line(*item, reports) for item in wanted[: ends[-1]]]
         # A tokenizer may count the whole as more than its lines.
-        while len(ends) > 1 and self.count(text(ends[-1])) > self.limit:
+        while (tokens := self.count("\n".join(lines))) > self.limit and len(ends) > 1:
             ends.pop()
-        kept, left = wanted[: ends[-1]], wanted[ends[-1] :] + [("report", part) for part in dropped]
+            del lines[ends[-1] :]
+        kept, left = wanted[: len(lines)], wanted[len(lines) :] + [("report", part) for part in dropped]
         kind = "substituted" if replaced or dropped else "trimmed" if left else "elements"
-        left_out = dict(Counter(NAMES[kind] for kind, _ in left))
-        said = text(ends[-1])
-        return Context(place, kind, tuple(kept), said, self.count(said), left_out, tuple(replaced))
+        left_out = dict(Counter(NAMES[name] for name, _ in left))
+        return Context(place, kind, tuple(kept), "\n".join(lines), tokens, left_out, tuple(replaced))
 
     def _stops(self, items):
         """Lengths that a context of these items may be cut to; with `whole_edges` never inside what an edge brings, and never to nothing."""

@@ -1,7 +1,8 @@
 """GraphRAG's global search: every report of one level of communities, mapped to partial answers and reduced to one.
 
 Paper: GraphRAG (From Local to Global). Official code: microsoft/graphrag, v3.1.2; `follow="code"` does as it does.
-Differs from the released code in: prompts, and what `MapReduceChoices`, `ReportChoices` and `GraphChoices` leave to choose.
+Differs from the released code in: prompts; its windows show the occurrence weight and the rating beside each report, here they only sort;
+the order of the reports before the shuffle.
 """
 
 from concurrent.futures import Executor

@@ -1,6 +1,8 @@
 """GraphRAG's local search (the survey's LGraphRAG): from the entities nearest to the question to their relations, passages and reports.
 
 Official code: microsoft/graphrag, v3.1.2; the paper itself describes global search only. Follows the survey's row: VDB, Onehop, Occurrence, Entity.
+Differs from the released code in: prompts and the layout of its tables, whose headings cost tokens there; relations that are equal in rank
+come in the order of the graph; no history of a conversation.
 """
 
 from dataclasses import dataclass, replace
