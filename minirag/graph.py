@@ -39,7 +39,8 @@ class Edge:
 
 @dataclass(frozen=True)
 class Claim:
-    """A covariate: what the text claims of `subject` and perhaps `object`, both positions in `Graph.nodes`; read from `chunks`."""
+    """A covariate: what the text claims of `subject` and perhaps `object`, both positions in
+    `Graph.nodes`; read from `chunks`."""
 
     subject: int
     object: int | None = None
@@ -115,7 +116,8 @@ class Graph:
             raise MiniragError(f"{folder} holds no saved graph: a folder with graph.json, written by Graph.save, is expected.")
         header = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
 
-        rows = lambda name: [{**row, "chunks": tuple(row["chunks"])} for row in read_jsonl(folder / name)]
+        with_tuple = lambda row: {**row, "chunks": tuple(row["chunks"])}
+        rows = lambda name: map(with_tuple, read_jsonl(folder / name))
         nodes, edges = rows("nodes.jsonl"), rows("edges.jsonl")
         chunks = tuple(Chunk(**row) for row in read_jsonl(folder / "chunks.jsonl"))
         claims = tuple(Claim(**row) for row in rows("claims.jsonl")) if header.get("claims") else ()

@@ -181,7 +181,8 @@ def _claim(i, row, position, place):
     said = [_text(row, key) for key in ("description", "source_text")]
     chunks, number = (place.get(str(row["text_unit_id"]), 0),), int(row["human_readable_id"])
     number = None if number == i else number
-    return Claim(position[row["subject_id"]], position.get(row["object_id"]), _text(row, "type"), _text(row, "status"), *dates, *said, chunks, number)
+    about = position[row["subject_id"]], position.get(row["object_id"])
+    return Claim(*about, _text(row, "type"), _text(row, "status"), *dates, *said, chunks, number)
 
 
 def _report(row):

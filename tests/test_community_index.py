@@ -52,7 +52,10 @@ def test_a_relation_that_leaves_the_community_leaks_in_as_the_code_has_it_but_no
 def test_the_code_takes_a_node_s_first_relation_among_those_of_its_level():
     graph = graph_of(["A-X", "A-B", "C-A"], nodes="ABCX")
     communities = communities_of(graph, [["ABC", "X"], ["AB", "C"]])
-    kept = [names_of(graph, ContextBuilder(communities, every_edge=False).build(place).items) for place in (0, 2, 3)]
+    kept = [
+        names_of(graph, ContextBuilder(communities, every_edge=False).build(place).items)
+        for place in (0, 2, 3)
+    ]
     assert kept[0] == ["A", "e1", "B", "e2", "C", "e3"]  # X is in another community: not described
     assert kept[1] == ["A", "B", "e2"] and kept[2] == ["C", "e3"]
 

@@ -55,11 +55,14 @@ def extract_elements(
 ):  # fmt: skip
     """Ask `llm` for the entities and relationships of every chunk, then glean up to `gleanings` times; returns `Elements`.
 
-    entity_types, examples: the domain's own types, and few-shot pairs (text, reply in records, as `write_records` of
-    `minirag.prompts.records` writes it), which stand in the prompt in place of the kit's own. rich: ask for relationship keywords too.
-    order: "assess first" asks whether entities were missed before each gleaning (paper); "continue first" gleans, then asks, and does not
-    ask after the last (code), so that with one gleaning the check is never put. turns: "separated" reads the replies of a chunk one by one;
-    "concatenated" glues them together and reads them as the code does, which loses the first gleaned record and the strength before it.
+    entity_types, examples: the domain's own types, and few-shot pairs (text, reply in records, as
+    `write_records` of `minirag.prompts.records` writes it), which stand in the prompt in place of
+    the kit's own. rich: ask for relationship keywords too.
+    order: "assess first" asks whether entities were missed before each gleaning (paper); "continue
+    first" gleans, then asks, and does not ask after the last (code), so that with one gleaning the
+    check is never put. turns: "separated" reads the replies of a chunk one by one; "concatenated"
+    glues them together and reads them as the code does, which loses the first gleaned record and
+    the strength before it.
     claims: one more call a chunk for covariates. executor: any `concurrent.futures.Executor`.
 
     Source: GraphRAG, Sec. 2.2 (sec-2.2)
@@ -89,14 +92,15 @@ def extract_elements(
 
 
 def checked_examples(examples, rich=False):
-    """Few-shot examples as a tuple of pairs `(text, reply)`. Raises `MiniragError` for one that would teach a reply that cannot be read."""
+    """Few-shot examples as pairs `(text, reply)`; an error for a reply that cannot be read."""
     if isinstance(examples, str):
-        raise MiniragError("examples must be pairs of a text and the records to be read from it, got one string.")
+        raise MiniragError("examples must be pairs of a text and its records, got one string.")
+    relationship = read_rich_relationship if rich else read_relationship
     pairs = [tuple(pair) for pair in examples]
     for number, pair in enumerate(pairs, start=1):
         if len(pair) != 2 or not all(isinstance(part, str) and part.strip() for part in pair):
-            raise MiniragError(f"example {number} {pair!r} is no pair of a text and the records to be read from it.")
-        found, broken = read_instances(pair[1], read_rich_relationship if rich else read_relationship)
+            raise MiniragError(f"example {number} {pair!r} is no pair of a text and its records.")
+        found, broken = read_instances(pair[1], relationship)
         wrong = "holds no entity" if not found.entities else ""
         if found.entities and broken:
             wrong = f"has {broken} record{'s' * (broken > 1)} that cannot be read"
@@ -104,7 +108,8 @@ def checked_examples(examples, rich=False):
             wrong = "has a relationship without keywords"
         if wrong:
             (_, form), *_ = RICH_EXAMPLES if rich else PLAIN_EXAMPLES
-            raise MiniragError(f"example {number}: its reply {wrong}. A reply that can be read:\n{form}")
+            said = f"example {number}: its reply {wrong}. A reply that can be read"
+            raise MiniragError(f"{said}:\n{form}")
     return tuple(pairs)
 
 

@@ -29,8 +29,8 @@ LIGHTRAG = {
 
 
 def textual_knowledge_graph(
-    chunks, elements, llm=None, *, follow="paper", names=None, weight=None, pairs=None, unknown=None,
-    same_name=None, claims=None, executor=None, **summaries
+    chunks, elements, llm=None, *, follow="paper", names=None, weight=None, pairs=None,
+    unknown=None, same_name=None, claims=None, executor=None, **summaries
 ):  # fmt: skip
     """Entities and relationships with a description each, as GraphRAG builds them; claims that `elements` holds are linked to their nodes.
 
@@ -47,8 +47,10 @@ def textual_knowledge_graph(
 
     Source: GraphRAG, Sec. 2.3 (sec-2.3); GraphRAG, Sec. 2.4 (sec-2.4); Survey, Sec. 4 (graphs)
     """
-    named = {"names": names, "weight": weight, "pairs": pairs, "unknown": unknown, "same_name": same_name}
-    chosen = choose(follow, {"paper": PAPER, "code": CODE}, **named, claims=claims)
+    chosen = choose(
+        follow, {"paper": PAPER, "code": CODE}, names=names, weight=weight, pairs=pairs,
+        unknown=unknown, same_name=same_name, claims=claims,
+    )  # fmt: skip
     return _Merger(chunks, elements, **chosen).graph("textual knowledge", llm, executor, summaries)
 
 
@@ -62,8 +64,10 @@ def rich_knowledge_graph(
 
     Source: Survey, Sec. 4 (graphs)
     """
-    named = {"names": names, "weight": weight, "pairs": pairs, "unknown": unknown, "same_name": same_name}
-    chosen = choose("code", {"code": LIGHTRAG}, **named, claims=None)
+    chosen = choose(
+        "code", {"code": LIGHTRAG}, names=names, weight=weight, pairs=pairs, unknown=unknown,
+        same_name=same_name, claims=None,
+    )  # fmt: skip
     return _Merger(chunks, elements, **chosen).graph("rich knowledge", llm, executor, {"call_from": call_from, **summaries})
 
 
@@ -140,7 +144,7 @@ class _Merger:
         return tuple(edges)
 
     def _claims(self, names):
-        """Instances `(place, record)` of each claim. One whose subject is no node has nothing to hang on."""
+        """Instances `(place, record)` of each claim; one whose subject is no node is left out."""
         groups = {}
         for place, chunk in enumerate(self.chunks):
             for number, record in enumerate(self.elements.claims.get(chunk.id, ())):
@@ -156,7 +160,8 @@ class _Merger:
         records = [record for _, record in rows]
         first = records[0]
         return Claim(
-            position[self.key(first.subject)], position.get(self.key(first.object)), first.type, first.status,
+            position[self.key(first.subject)], position.get(self.key(first.object)),
+            first.type, first.status,
             start=min((record.start for record in records if record.start), default=""),
             end=max((record.end for record in records if record.end), default=""),
             description=description,

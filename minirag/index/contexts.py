@@ -92,9 +92,9 @@ class ContextBuilder:
     def relations(self, place):
         """Positions of the relations that a community's context is packed from.
 
-        With `every_edge` those inside the community. Otherwise, as the released code has it, of each
-        member the first relation with both ends at the community's level: its first as the source, else
-        its first as the target. Such a relation may leave the community.
+        With `every_edge` those inside the community. Otherwise, as the released code has it, of
+        each member the first relation with both ends at the community's level: its first as the
+        source, else its first as the target. Such a relation may leave the community.
         """
         community = self.communities.items[place]
         if self.every_edge:
@@ -162,11 +162,12 @@ class ContextBuilder:
         return sum(self.size(*item, reports) for item in items)
 
     def _substituted(self, items, parts, reports):
-        """`(items, replaced, dropped)`: parts with many tokens of elements give way to their reports, until the rest fits.
+        """`(items, replaced, dropped)`: parts give way to their reports, until the rest fits.
 
-        Elements that no reported part holds, such as relations between two of them, stay. When not even
-        all reports and those fit together, reports go first, then what else fits in the order of the
-        leaf rule; parts whose report did not fit are `dropped`.
+        Parts with most tokens of elements go first. Elements that no reported part holds, such as
+        relations between two of them, stay. When not even all reports and those fit together,
+        reports go first, then what else fits in the order of the leaf rule; parts whose report did
+        not fit are `dropped`.
         """
         home = {item: part for part in parts for item in self._inside(part)}
         loads, stay = dict.fromkeys(parts, 0), 0
@@ -191,10 +192,11 @@ class ContextBuilder:
         community = self.communities.items[place]
         yield from (("node", node) for node in community.members)
         yield from (("edge", edge) for edge in community.edges)
-        yield from (("claim", c) for node in community.members for c in self.claims_of.get(node, ()))
+        for node in community.members:
+            yield from (("claim", claim) for claim in self.claims_of.get(node, ()))
 
     def _context(self, place, wanted, replaced=(), dropped=(), reports=None):
-        """As many of the wanted items as fit, as a `Context`; `dropped`: parts whose report did not fit."""
+        """The wanted items that fit, as a `Context`; `dropped`: parts whose report did not fit."""
         used = list(accumulate((self.size(*item, reports) for item in wanted), initial=0))
         stops = self._stops(wanted)
         ends = [stop for stop in stops if used[stop] <= self.limit] or stops[:1]
@@ -203,13 +205,15 @@ class ContextBuilder:
         while (tokens := self.count("\n".join(lines))) > self.limit and len(ends) > 1:
             ends.pop()
             del lines[ends[-1] :]
-        kept, left = wanted[: len(lines)], wanted[len(lines) :] + [("report", part) for part in dropped]
+        kept = tuple(wanted[: len(lines)])
+        left = wanted[len(lines) :] + [("report", part) for part in dropped]
         kind = "substituted" if replaced or dropped else "trimmed" if left else "elements"
         left_out = dict(Counter(NAMES[name] for name, _ in left))
-        return Context(place, kind, tuple(kept), "\n".join(lines), tokens, left_out, tuple(replaced))
+        text = "\n".join(lines)
+        return Context(place, kind, kept, text, tokens, left_out, tuple(replaced))
 
     def _stops(self, items):
-        """Lengths that a context of these items may be cut to; with `whole_edges` never inside what an edge brings, and never to nothing."""
+        """Lengths a context may be cut to; `whole_edges`: none inside what an edge brings, nor 0."""
         if not self.whole_edges:
             return range(len(items) + 1)
         last = max((i for i, (kind, _) in enumerate(items) if kind == "edge"), default=-1)

@@ -1,19 +1,19 @@
 """How GraphRAG's released code lets reports stand for elements in a context that is too large.
 
-Release v3.1.2 holds this code and never reaches it: it builds all contexts before the first report is
-written (G1). `ReportChoices(substitution="released")` reaches it.
+Release v3.1.2 holds this code and never reaches it: it builds all contexts before the first report
+is written (G1). `ReportChoices(substitution="released")` reaches it.
 """
 
 from ..algorithms.packing import prefix
 
 
 def mix(builder, place, reports, tokens=None):
-    """`(items, replaced, dropped)` of a community that is too large, by the released code's substitution.
+    """`(items, replaced, dropped)` of a community that is too large, as the released code has it.
 
-    Sub-communities, those with the largest contexts first, give way to their reports until the reports
-    and the elements of the others fit. Three things differ from the paper's rule: relations between two
-    sub-communities are lost; a sub-community without a report loses its elements all the same; where
-    nothing fits, reports stand alone, up to the first that does not fit.
+    Sub-communities, those with the largest contexts first, give way to their reports until the
+    reports and the elements of the others fit. Three things differ from the paper's rule: relations
+    between two sub-communities are lost; a sub-community without a report loses its elements all
+    the same; where nothing fits, reports stand alone, up to the first that does not fit.
 
     builder: a `ContextBuilder`. reports: position -> Report. tokens: position -> tokens of each
     sub-community's context; None counts all of its elements.

@@ -19,13 +19,17 @@ from .contexts import Context, ContextBuilder
 class ReportChoices(Options):
     """How the context of a report is chosen. The defaults are the paper's; `CODE` holds what the released code does instead.
 
-    limit: tokens of a context (the paper names no number, the code has 8000). max_words: what a report may be long.
-    substitution: reports of sub-communities stand for their elements where these do not fit (G1: dead in current releases, elements are
-    cut). "released" is the rule that those releases hold and never reach: see `minirag.index.mixed_contexts`.
-    every_edge: consider every relation inside a community (G2: the code keeps one a node, its first among those of the level; some leave the
-    community, whose nodes without such a relation are not described).
+    limit: tokens of a context (the paper names no number, the code has 8000). max_words: what a
+    report may be long.
+    substitution: reports of sub-communities stand for their elements where these do not fit (G1:
+    dead in current releases, elements are cut). "released" is the rule that those releases hold and
+    never reach: see `minirag.index.mixed_contexts`.
+    every_edge: consider every relation inside a community (G2: the code keeps one a node, its first
+    among those of the level; some leave the community, whose nodes without such a relation are not
+    described).
     claims: covariates enter with their nodes (G3: in the code they never appear).
-    whole_edges: a relation enters together with its nodes and claims or not at all, and the first one always, however large (code).
+    whole_edges: a relation enters together with its nodes and claims or not at all, and the first
+    one always, however large (code).
     """
 
     limit: Positive = 8000
@@ -37,7 +41,8 @@ class ReportChoices(Options):
 
 
 CODE = {
-    "max_words": 2000, "substitution": False, "every_edge": False, "claims": False, "whole_edges": True,
+    "max_words": 2000, "substitution": False, "every_edge": False, "claims": False,
+    "whole_edges": True,
 }  # fmt: skip
 
 
@@ -84,12 +89,13 @@ class CommunityIndex:
         return [(items[child], self.reports.get(child)) for child in sorted(items[place].children, key=lambda c: -len(items[c].members))]
 
     def occurrence(self):
-        """Community -> its share of the text: passages that name a member, over the most of any community with a report.
+        """Community -> passages that name a member, over the most of any community with a report.
 
         GraphRAG's released code calls it the occurrence weight of a report.
         """
         items, nodes = self.communities.items, self.communities.graph.nodes
-        named = {p: len({c for node in items[p].members for c in nodes[node].chunks}) for p in self.reports}
+        read = lambda place: {chunk for i in items[place].members for chunk in nodes[i].chunks}
+        named = {place: len(read(place)) for place in self.reports}
         most = max(named.values(), default=0) or 1
         return {place: count / most for place, count in named.items()}
 

@@ -1,8 +1,9 @@
 """GraphRAG's global search: every report of one level of communities, mapped to partial answers and reduced to one.
 
-Paper: GraphRAG (From Local to Global). Official code: microsoft/graphrag, v3.1.2; `follow="code"` does as it does.
-Differs from the released code in: prompts; its windows show the occurrence weight and the rating beside each report, here they only sort;
-the order of the reports before the shuffle.
+Paper: GraphRAG (From Local to Global). Official code: microsoft/graphrag, v3.1.2; `follow="code"`
+does as it does.
+Differs from the released code in: prompts; its windows show the occurrence weight and the rating
+beside each report, here they only sort; the order of the reports before the shuffle.
 """
 
 from concurrent.futures import Executor
@@ -106,7 +107,8 @@ class GraphRAGGlobal(parts.CommunityMethod):
     def choose(self, questions):
         """For each question the trace that ends in the chosen communities: the layer, and, where asked for, vectors and roll-up."""
         c = self.chosen["query"]
-        traces = [(step,) for step in community.layer(questions, self.index, c.level, c.union, c.min_rating)]
+        layer = community.layer(questions, self.index, c.level, c.union, c.min_rating)
+        traces = [(step,) for step in layer]
         if c.report_k is not None:
             near = community.vdb(questions, self._vectors, [trace[-1].data["communities"] for trace in traces], c.report_k)
             traces = [(*trace, step) for trace, step in zip(traces, near)]
@@ -142,7 +144,9 @@ class GraphRAGGlobal(parts.CommunityMethod):
         units = [(name, self.index.reports[place].text) for name, place in places.items()]
         reading = self.chosen["reading"]
         rank = self._rank(places, by_occurrence=reading.resort == "occurrence")
-        text, steps, kept = map_reduce(self.llm, question, units, reading, "reports", self.executor, rank)
+        text, steps, kept = map_reduce(
+            self.llm, question, units, reading, "reports", self.executor, rank
+        )
 
         named, chunks = cited(self.index, text)
         read = [places[unit] for _, _, window in kept for unit in window]
@@ -152,16 +156,16 @@ class GraphRAGGlobal(parts.CommunityMethod):
             behind = ", ".join(self.chunks[i].id for i in chunks[:12]) or "none named"
             text += f"\nReports: {self._ids(rests_on)}. Passages behind them: {behind}."
 
-        scores = used.data["scores"].items()
-        passages = [Passage(self.passage(p), score, i) for i, (p, score) in enumerate(scores, start=1)]
+        ranked = enumerate(used.data["scores"].items(), start=1)
+        passages = [Passage(self.passage(place), score, i) for i, (place, score) in ranked]
         retrieval = Retrieval(question, self.name, tuple(passages), (*trace, *steps, used))
         spent = (self.llm.ledger - before).total
         return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
 
     def _rank(self, places, by_occurrence):
-        """Report -> what it is sorted by inside a window: its rating, the occurrence weight before it if asked for."""
-        weight = self.index.occurrence() if by_occurrence else {}
-        return {name: (weight.get(place, 0.0), self.index.reports[place].rating) for name, place in places.items()}
+        """Report -> what it is sorted by in a window: occurrence weight if asked for, rating."""
+        weight, reports = self.index.occurrence() if by_occurrence else {}, self.index.reports
+        return {name: (weight.get(p, 0.0), reports[p].rating) for name, p in places.items()}
 
     def _ids(self, places):
         return ", ".join(dict.fromkeys(self.index.communities.items[place].id for place in places))

@@ -1,8 +1,10 @@
 """GraphRAG's local search (the survey's LGraphRAG): from the entities nearest to the question to their relations, passages and reports.
 
-Official code: microsoft/graphrag, v3.1.2; the paper itself describes global search only. Follows the survey's row: VDB, Onehop, Occurrence, Entity.
-Differs from the released code in: prompts and the layout of its tables, whose headings cost tokens there; relations that are equal in rank
-come in the order of the graph; no history of a conversation.
+Official code: microsoft/graphrag, v3.1.2; the paper itself describes global search only. Follows
+the survey's row: VDB, Onehop, Occurrence, Entity.
+Differs from the released code in: prompts and the layout of its tables, whose headings cost tokens
+there; relations that are equal in rank come in the order of the graph; no history of a
+conversation.
 """
 
 from dataclasses import dataclass, replace
@@ -25,21 +27,30 @@ from .graphrag_local_context import LocalTexts
 
 @dataclass(frozen=True)
 class LocalChoices(Options):
-    """What goes into the context, and how much. The defaults are the survey's composition; `CODE` holds what the released code does instead.
+    """What goes into the context, and how much. The defaults are the survey's composition; `CODE`
+    holds what the released code does instead.
 
     node_k: entities (the survey's k is 4; the code asks for twice its 10 and keeps them all).
-    relation_k: relations (None: all, until the budget ends). outside_k: relations to entities outside the chosen ones, for each of these
-        (None: all; code: 10). relation_order: "links", those between two chosen entities first, then by how many chosen entities the far
-        end is related to (survey, code), or "degree", the sum of both ends' degrees, then the weight (nano-graphrag).
-    community_k: reports (None: all, until the budget ends: code). community_order: "rating" (survey), or "hits", the number of chosen
-        entities first (code). level: only reports of communities down to this level (None: of all levels; code: 2).
-    chunk_order: "occurrence" (survey), or by the first chosen entity that a chunk names, then by how many of this entity's relations
-        ("entity", code) or neighbours ("neighbours", nano-graphrag) it holds. every_passage: passages enter until the budget ends,
-        however small k is (code).
-    include_claims: claims about the entities follow the relations (code, where claims were extracted).
-    fill: entities, relations and claims enter "in order", or "by entity" (code): see `LocalTexts.entity_by_entity`.
-    section_order: of the context, "passages first", or "reports first" (code), then entities and relations, then passages.
-    window: tokens of the whole context; report_share and text_share of it go to reports and passages, the rest to entities and relations.
+    relation_k: relations (None: all, until the budget ends). outside_k: relations to entities
+        outside the chosen ones, for each of these (None: all; code: 10). relation_order: "links",
+        those between two chosen entities first, then by how many chosen entities the far end is
+        related to (survey, code), or "degree", the sum of both ends' degrees, then the weight
+        (nano-graphrag).
+    community_k: reports (None: all, until the budget ends: code). community_order: "rating"
+        (survey), or "hits", the number of chosen entities first (code). level: only reports of
+        communities down to this level (None: of all levels; code: 2).
+    chunk_order: "occurrence" (survey), or by the first chosen entity that a chunk names, then by
+        how many of this entity's relations ("entity", code) or neighbours ("neighbours",
+        nano-graphrag) it holds. every_passage: passages enter until the budget ends, however small
+        k is (code).
+    include_claims: claims about the entities follow the relations (code, where claims were
+        extracted).
+    fill: entities, relations and claims enter "in order", or "by entity" (code): see
+        `LocalTexts.entity_by_entity`.
+    section_order: of the context, "passages first", or "reports first" (code), then entities and
+        relations, then passages.
+    window: tokens of the whole context; report_share and text_share of it go to reports and
+        passages, the rest to entities and relations.
     count: tokenizer, or text -> tokens.
     """
 
@@ -122,8 +133,12 @@ class GraphRAGLocal(parts.CommunityMethod):
         c = self.chosen["local"]
         labels = [one.title or one.id for one in self.chunks]
         found = node.vdb(questions, self.node_index, c.node_k)
-        related = relationship.onehop(found, self.graph, c.relation_k, c.outside_k, c.relation_order)
-        reports = community.entity(found, self.index, c.community_k, c.community_order, c.level, union=True)
+        related = relationship.onehop(
+            found, self.graph, c.relation_k, c.outside_k, c.relation_order
+        )
+        reports = community.entity(
+            found, self.index, c.community_k, c.community_order, c.level, union=True
+        )
         if c.chunk_order == "occurrence":
             scored = chunk.occurrence(related, self.graph, labels)
         else:
@@ -146,18 +161,23 @@ class GraphRAGLocal(parts.CommunityMethod):
         }
         budget = {name: int(c.window * share) for name, share in shares.items()}
         wanted = {"reports": texts.reports(reports), "passages": self._passages(retrieval, scored)}
-        filled = {name: (texts.fitting(some, budget[name]), len(some)) for name, some in wanted.items()}
-        filled["entities and relations"] = texts.around(found, related, budget["entities and relations"])
-        sections = {name: filled[name][0] for name in shares}
-        said = [f"{len(kept)} of {filled[name][1]} {name} in {budget[name]} tokens" for name, kept in sections.items()]
-        counts = {name: len(kept) for name, kept in sections.items()}
-        return sections, Step("context", "; ".join(said), (), {"sections": counts})
+        around, count = texts.around(found, related, budget["entities and relations"])
+        sections = {
+            "reports": texts.fitting(wanted["reports"], budget["reports"]),
+            "entities and relations": around,
+            "passages": texts.fitting(wanted["passages"], budget["passages"]),
+        }
+        held = {name: len(kept) for name, kept in sections.items()}
+        given = {name: len(wanted[name]) if name in wanted else count for name in sections}
+        said = [f"{held[name]} of {given[name]} {name} in {budget[name]} tokens" for name in held]
+        return sections, Step("context", "; ".join(said), (), {"sections": held})
 
     def _passages(self, retrieval, scored):
         """Texts of the passages that scored above 0; of all that were retrieved where none did."""
         if self.chosen["local"].every_passage:
             scores = scored.data["scores"]
-            return [self.chunks[i].passage for i in rank(scores, len(scores), self.ties) if scores[i] > 0]
+            ranked = rank(scores, len(scores), self.ties)
+            return [self.chunks[i].passage for i in ranked if scores[i] > 0]
         found = [p for p in retrieval.passages if p.score > 0] or retrieval.passages
         return [p.chunk.passage for p in found]
 

@@ -1,4 +1,4 @@
-"""What local search puts before the model: the texts of entities, relations, claims and reports, and how their budget is filled."""
+"""Texts of entities, relations, claims and reports in a local context; how a budget is filled."""
 
 from dataclasses import replace
 
@@ -26,17 +26,18 @@ class LocalTexts:
         return f"{label}\n{said or label}"
 
     def claims(self, found):
-        """Claims about the entities, entity by entity; none unless `include_claims` asks for them."""
+        """Claims about the entities, entity by entity, if `include_claims` asks for them."""
         about = {}
         for claim in self.graph.claims if self.choices.include_claims else ():
             about.setdefault(claim.subject, []).append(claim)
-        return [self._claim(claim) for _, place, _ in found.data["nodes"] for claim in about.get(place, ())]
+        places = [place for _, place, _ in found.data["nodes"]]
+        return [self._claim(claim) for place in places for claim in about.get(place, ())]
 
     def _claim(self, claim):
         ends = [self.graph.nodes[i].name for i in (claim.subject, claim.object) if i is not None]
         dates = " to ".join(date for date in dict.fromkeys([claim.start, claim.end]) if date)
-        said = " ".join(part for part in (claim.type, claim.status, dates, claim.description) if part)
-        return f"Claim about {' and '.join(ends)}\n{said}"
+        said = filter(None, (claim.type, claim.status, dates, claim.description))
+        return f"Claim about {' and '.join(ends)}\n{' '.join(said)}"
 
     def reports(self, chosen):
         listed = [self.index.reports[place] for place in chosen.data["communities"]]
@@ -60,17 +61,19 @@ class LocalTexts:
         return kept, len(wanted)
 
     def entity_by_entity(self, found, budget):
-        """Entities that fit; then relations and claims of the first entity, of the first two, and so on.
+        """Entities that fit; then relations and claims of the first entity, of the first two, ...
 
-        As in GraphRAG's released code, each turn chooses the relations anew, and the last turn that fits
-        as a whole stands.
+        As in GraphRAG's released code, each turn chooses the relations anew, and the last turn that
+        fits as a whole stands.
         """
         c, nodes = self.choices, found.data["nodes"]
         entities = self.fitting(self.entities(found), budget)
         rest = []
         for count in range(1, len(nodes) + 1):
             first = replace(found, data={**found.data, "nodes": nodes[:count]})
-            (related,) = relationship.onehop([first], self.graph, c.relation_k, c.outside_k, c.relation_order)
+            (related,) = relationship.onehop(
+                [first], self.graph, c.relation_k, c.outside_k, c.relation_order
+            )
             relations = self.fitting(self.relations(related), budget)
             claims = self.fitting(self.claims(first), budget)
             if sum(self.tokens([*entities, *relations, *claims])) > budget:

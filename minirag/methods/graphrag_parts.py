@@ -24,8 +24,9 @@ KEPT = "reports.jsonl"
 
 @dataclass(frozen=True)
 class GraphChoices(Options):
-    """gleanings: extra turns of the extraction (the paper: 1 for podcasts, 0 for news). covariates: extract claims too. entity_types, examples:
-    the domain's own types, and few-shot pairs of a text and its records, for the extraction prompt (`extract_elements`).
+    """gleanings: extra turns of the extraction (the paper: 1 for podcasts, 0 for news). covariates:
+    extract claims too. entity_types, examples: the domain's own types, and few-shot pairs of a text
+    and its records, for the extraction prompt (`extract_elements`).
 
     method, max_size, community_seed, resolution, best_of: of the division into communities (`find_communities`).
     largest_component_only: leave every smaller component without a community (G7, the code). reversed_edges: "add", or "last" (G6, the code).
@@ -115,7 +116,8 @@ def load(folder):
     if not (folder / "choices.json").is_file():
         raise MiniragError(f"{folder} holds no saved GraphRAG index: choices.json is missing. Build it again.")
     choices = json.loads((folder / "choices.json").read_text(encoding="utf-8"))
-    return load_index(folder / REPORTS_OF), {name: _as_tuples(value) for name, value in choices.items()}
+    choices = {name: _as_tuples(value) for name, value in choices.items()}
+    return load_index(folder / REPORTS_OF), choices
 
 
 def _as_tuples(value):

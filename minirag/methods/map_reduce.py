@@ -24,13 +24,15 @@ CUT = " [shortened]"
 class MapReduceChoices(Options):
     """How a collection is read. The defaults are the paper's; `CODE` holds what the released code does instead.
 
-    window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k). whole_prompt: the instructions and the question count too;
-        False counts the data alone, as the code does.
-    seed: of the shuffle (the code always uses 86); None keeps the order given. resort: after packing, reports go by "rating" inside their
-        window, or by "occurrence" (the code, G10): the passages that name a member of the community, then the rating.
-    scoring: "answer", one answer and one score a window (paper), or "points", a list of scored points (G9).
-    oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a window that "exceed"s the limit and parts
-        the units before it from those after it (code).
+    window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k). whole_prompt: the
+        instructions and the question count too; False counts the data alone, as the code does.
+    seed: of the shuffle (the code always uses 86); None keeps the order given. resort: after
+        packing, reports go by "rating" inside their window, or by "occurrence" (the code, G10): the
+        passages that name a member of the community, then the rating.
+    scoring: "answer", one answer and one score a window (paper), or "points", a list of scored
+        points (G9).
+    oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a
+        window that "exceed"s the limit and parts the units before it from those after it (code).
     """
 
     window: Positive = 8000
@@ -87,11 +89,13 @@ def windows_of(units, question, choices, rank=None):
         said = f"A window of {choices.window} tokens cannot hold anything: instructions and question alone take {header}."
         raise MiniragError(f"{said} Use a larger window.")
     fitted, changed = _fitted(units, size, header, choices)
-    packed, _ = pack([_tokens(unit, choices) for unit in fitted], choices.window, header, split=True)
+    sizes = [_tokens(unit, choices) for unit in fitted]
+    packed, _ = pack(sizes, choices.window, header, split=True)
     windows = [[fitted[i] for i in window] for window in packed]
     windows = _checked(windows, lambda window: size(window) <= choices.window)
     if choices.resort and rank:
-        windows = [sorted(window, key=lambda unit: rank[unit[0]], reverse=True) for window in windows]
+        place = lambda unit: rank[unit[0]]
+        windows = [sorted(window, key=place, reverse=True) for window in windows]
     return windows, _packing_step(len(units), windows, list(map(size, windows)), choices, changed)
 
 
@@ -101,7 +105,7 @@ def _tokens(unit, choices):
 
 
 def _fitted(units, size, header, choices):
-    """Units, those larger than a window shortened, left out or kept as they are, and `{"shortened": ids, "left_out": ids}`."""
+    """Units, those larger than a window shortened, left out or kept, and what was done to which."""
     fitted, changed = [], {"shortened": [], "left_out": []}
     for name, text in units:
         holds = lambda text: size([(name, text)]) <= choices.window
@@ -148,8 +152,8 @@ def _packing_step(count, windows, tokens, choices, changed):
 def map_reduce(llm, question, units, choices, what="reports", executor=None, rank=None):
     """Answer from a whole collection: `(text, steps, kept)`; `kept` are `(answer, score, unit ids of its window)` of what the answer rests on.
 
-    units, rank: as in `windows_of`. executor: any `concurrent.futures.Executor` for the map step. Where no partial answer scores above 0
-    nobody is asked to reduce, and the text says so.
+    units, rank: as in `windows_of`. executor: any `concurrent.futures.Executor` for the map step.
+    Where no partial answer scores above 0 nobody is asked to reduce, and the text says so.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
     """

@@ -71,10 +71,10 @@ def occurrence(chosen, graph, labels):
 
 
 def by_entity(chosen, graph, labels, counted="relations"):
-    """The order of GraphRAG's released code: chunks of the first chosen entity first, then those of the second, and so on.
+    """The order of GraphRAG's released code: the chunks of the first entity, then of the second, ...
 
-    Within one entity, chunks that hold more of its "relations" come first, or of its "neighbours" (nano-graphrag).
-    `chosen` holds nodes; `step.data["scores"]` is (chunks,), higher for earlier.
+    Within one entity, chunks that hold more of its "relations" come first, or of its "neighbours"
+    (nano-graphrag). `chosen` holds nodes; `step.data["scores"]` is (chunks,), higher for earlier.
 
     Source: Survey, Sec. 6.1 (op-chunk)
     """
@@ -82,7 +82,8 @@ def by_entity(chosen, graph, labels, counted="relations"):
     for edge in graph.edges:
         for node, far in {(edge.source, edge.target), (edge.target, edge.source)}:
             if edge.kind == "relation" and node in held:
-                held[node].append(set(edge.chunks if counted == "relations" else graph.nodes[far].chunks))
+                read = edge if counted == "relations" else graph.nodes[far]
+                held[node].append(set(read.chunks))
     steps = []
     for step in chosen:
         order = {}

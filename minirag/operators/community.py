@@ -36,9 +36,10 @@ def layer(questions, index, level, union=False, min_rating=0.0):
 def entity(chosen, index, k=None, order="rating", level=None, union=False):
     """Entity: the communities that contain a chosen node, by the rating of their report.
 
-    chosen: steps whose `data["nodes"]` are `(label, node position, score)`. order: "rating" (the survey), or "hits", the number of chosen nodes
-    first and the rating second, equals in the order of the nodes (the released code). level: only communities of this level, or with
-    `union` of all levels down to it; None takes those of all levels.
+    chosen: steps whose `data["nodes"]` are `(label, node position, score)`. order: "rating" (the
+    survey), or "hits", the number of chosen nodes first and the rating second, equals in the order
+    of the nodes (the released code). level: only communities of this level, or with `union` of all
+    levels down to it; None takes those of all levels.
 
     Source: Survey, Sec. 6.1 (op-community)
     """
@@ -52,8 +53,9 @@ def entity(chosen, index, k=None, order="rating", level=None, union=False):
             for place in index.communities.homes.get(node, ()):
                 if place in allowed:
                     hits[place] = hits.get(place, 0) + 1
-        key = lambda p: (-index.reports[p].rating, p) if order == "rating" else (-hits[p], -index.reports[p].rating)
-        found = sorted(hits, key=key)
+        rating = lambda p: -index.reports[p].rating
+        keys = {"rating": lambda p: (rating(p), p), "hits": lambda p: (-hits[p], rating(p))}
+        found = sorted(hits, key=keys[order])
         items = tuple((index.reports[p].title, index.reports[p].rating) for p in found[:k][:10])
         said = f"{len(found)} reports on communities of the chosen entities, by {order}; {len(found[:k])} taken"
         steps.append(Step("community entity", said, items, {"communities": found[:k]}))

@@ -45,10 +45,11 @@ def vdb(questions, index, k=10):
 def onehop(chosen, graph, k=None, outside_k=None, order="links"):
     """Onehop: the relations at the chosen nodes.
 
-    order: with "links" those between two chosen nodes come first, the others by how many chosen nodes their far end touches; then by the
-    sum of their ends' degrees. With "degree" (nano-graphrag) all by that sum, then by weight. k: at most so many. outside_k: at most so
-    many for each chosen node of those that lead to a node outside.
-    `step.data["relations"]` holds `(edge position, score)`; the score is the number of chosen ends.
+    order: with "links" those between two chosen nodes come first, the others by how many chosen
+    nodes their far end touches; then by the sum of their ends' degrees. With "degree"
+    (nano-graphrag) all by that sum, then by weight. k: at most so many. outside_k: at most so many
+    for each chosen node of those that lead to a node outside. `step.data["relations"]` holds `(edge
+    position, score)`; the score is the number of chosen ends.
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
@@ -61,14 +62,15 @@ def onehop(chosen, graph, k=None, outside_k=None, order="links"):
             turn.setdefault(node, len(turn))
         touching = [row for row in relations if row[1] in turn or row[2] in turn]
         inside = lambda row: row[1] in turn and row[2] in turn
-        outward = {(t, s) if s in turn else (s, t) for _, s, t in touching if not (s in turn and t in turn)}
-        links = Counter(far for far, _ in outward)
+        outer = [row for row in touching if not inside(row)]
+        links = Counter(end for end, _ in {(t, s) if s in turn else (s, t) for _, s, t in outer})
         far = lambda row: links[row[2] if row[1] in turn else row[1]]
         prominence = lambda row: degree[row[1]] + degree[row[2]]
+        weight = lambda row: graph.edges[row[0]].weight
         first = lambda row: min(turn[end] for end in row[1:] if end in turn)
         keys = {
             "links": lambda row: (not inside(row), -far(row), -prominence(row), row[0]),
-            "degree": lambda row: (-prominence(row), -graph.edges[row[0]].weight, first(row), row[0]),
+            "degree": lambda row: (-prominence(row), -weight(row), first(row), row[0]),
         }
         touching.sort(key=keys[order])
         if outside_k is not None:
@@ -76,7 +78,9 @@ def onehop(chosen, graph, k=None, outside_k=None, order="links"):
             gone = set(outer[outside_k * len(turn) :])
             touching = [row for row in touching if row not in gone]
         found = [(row[0], 1.0 + inside(row)) for row in touching[:k]]
-        said = f"{len(touching)} relations at {len(turn)} nodes, {sum(map(inside, touching))} of them between two; {len(found)} taken"
+        between = sum(map(inside, touching))
+        said = f"{len(touching)} relations at {len(turn)} nodes, {between} of them between two"
+        said += f"; {len(found)} taken"
         items = tuple((label(graph, i), score) for i, score in found[:10])
         steps.append(Step("relationship onehop", said, items, {"relations": found}))
     return steps
