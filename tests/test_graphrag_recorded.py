@@ -186,7 +186,7 @@ def test_claims_come_with_their_nodes_as_the_released_code_would_list_them(given
 
 @pytest.mark.parametrize("given, wanted", recorded("graphrag_map_batches"))
 def test_reports_fill_windows_as_the_released_code_fills_them(given, wanted):
-    """Shuffle, batches, and inside a batch weight and rating; an oversize report where it stands."""
+    """Shuffle, batches, then weight and rating inside a batch; an oversize report in its place."""
     units = sorted({unit for row in given["entities"] for unit in row["text_units"]})
     nodes = tuple(
         Node(str(i), chunks=tuple(units.index(unit) for unit in row["text_units"]))
@@ -300,7 +300,7 @@ def nano_index(given):
 
 @pytest.mark.parametrize("given, wanted", recorded("nano_local_context"))
 def test_local_search_orders_as_nano_graphrag_does(given, wanted, monkeypatch):
-    """By named choices, with the entities of the recorded search; an item costs its tokens and 1."""
+    """By named choices, with the recorded entities; each item costs its tokens and 1."""
     index = nano_index(given)
     graph = index.communities.graph
     found = [
