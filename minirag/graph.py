@@ -39,7 +39,8 @@ class Edge:
 
 @dataclass(frozen=True)
 class Claim:
-    """A covariate: what the text claims of `subject` and perhaps `object`, both positions in `Graph.nodes`."""
+    """A covariate: what the text claims of `subject` and perhaps `object`, both positions in
+    `Graph.nodes`; read from `chunks`."""
 
     subject: int
     object: int | None = None
@@ -49,7 +50,7 @@ class Claim:
     end: str = ""
     description: str = ""
     text: str = ""
-    chunk: int = 0
+    chunks: tuple[int, ...] = (0,)
     number: int | None = None  # by which reports cite it, where that is not its position in `Graph.claims`
 
 
@@ -115,9 +116,11 @@ class Graph:
             raise MiniragError(f"{folder} holds no saved graph: a folder with graph.json, written by Graph.save, is expected.")
         header = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
 
-        nodes, edges = ([{**row, "chunks": tuple(row["chunks"])} for row in read_jsonl(folder / name)] for name in ("nodes.jsonl", "edges.jsonl"))
+        with_tuple = lambda row: {**row, "chunks": tuple(row["chunks"])}
+        rows = lambda name: map(with_tuple, read_jsonl(folder / name))
+        nodes, edges = rows("nodes.jsonl"), rows("edges.jsonl")
         chunks = tuple(Chunk(**row) for row in read_jsonl(folder / "chunks.jsonl"))
-        claims = tuple(Claim(**row) for row in read_jsonl(folder / "claims.jsonl")) if header.get("claims") else ()
+        claims = tuple(Claim(**row) for row in rows("claims.jsonl")) if header.get("claims") else ()
         graph = cls(header["type"], header["source"], tuple(Node(**row) for row in nodes), tuple(Edge(**row) for row in edges), chunks, claims)
         found = {"nodes": len(graph.nodes), "edges": len(graph.edges), "chunks": len(graph.chunks), "claims": len(graph.claims)}
         if any(header.get(name, 0) != count for name, count in found.items()):

@@ -179,9 +179,10 @@ def _edge(row, position, place):
 def _claim(i, row, position, place):
     dates = [_text(row, key) for key in ("start_date", "end_date")]
     said = [_text(row, key) for key in ("description", "source_text")]
-    chunk, number = place.get(str(row["text_unit_id"]), 0), int(row["human_readable_id"])
+    chunks, number = (place.get(str(row["text_unit_id"]), 0),), int(row["human_readable_id"])
     number = None if number == i else number
-    return Claim(position[row["subject_id"]], position.get(row["object_id"]), _text(row, "type"), _text(row, "status"), *dates, *said, chunk, number)
+    about = position[row["subject_id"]], position.get(row["object_id"])
+    return Claim(*about, _text(row, "type"), _text(row, "status"), *dates, *said, chunks, number)
 
 
 def _report(row):

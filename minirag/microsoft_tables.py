@@ -109,7 +109,8 @@ class _Rows:
                 for u in sorted(set(element.chunks)):
                     held[u].append((self.entity if elements is graph.nodes else self.relation)[i])
             found += held
-        claims += [[self.claim[i] for i, c in enumerate(graph.claims) if c.chunk == u] for u in range(len(self.unit))]
+        made = lambda unit: [i for i, claim in enumerate(graph.claims) if unit in claim.chunks]
+        claims += [[self.claim[i] for i in made(unit)] for unit in range(len(self.unit))]
         for i, chunk in enumerate(graph.chunks):
             row = {"id": chunk.id, "human_readable_id": i, "text": chunk.text, "n_tokens": count_tokens(chunk.text), "document_ids": [self._document(chunk)]}
             yield {**row, "entity_ids": entities[i], "relationship_ids": relations[i], "covariate_ids": claims[i]}
@@ -132,7 +133,9 @@ class _Rows:
             number = i if c.number is None else c.number
             row = {"id": self.claim[i], "human_readable_id": number, "covariate_type": "claim", "type": c.type, "description": c.description}
             row |= {"subject_id": name(c.subject), "object_id": name(c.object), "status": c.status, "start_date": c.start or "NONE"}
-            yield {**row, "end_date": c.end or "NONE", "source_text": c.text, "text_unit_id": self.unit[c.chunk] if self.unit else ""}
+            # The files know one text unit a claim: of claims summarised from several, the first.
+            unit = self.unit[c.chunks[0]] if self.unit else ""
+            yield {**row, "end_date": c.end or "NONE", "source_text": c.text, "text_unit_id": unit}
         kept = ("id", "type", "description", "subject_id", "object_id", "status", "start_date", "end_date", "source_text", "text_unit_id")
         for i, claim in enumerate(unlinked, start=len(self.graph.claims)):
             yield {"human_readable_id": i, "covariate_type": "claim", **{key: claim.get(key) for key in kept}}

@@ -13,7 +13,7 @@ def graph_of(edges, nodes=None, claims=(), description="", weights=None):
     names = list(dict.fromkeys([*(nodes or ()), *(name for pair in pairs for name in pair)]))
     place = {name: i for i, name in enumerate(names)}
     rows = tuple(Edge(place[a], place[b], description=description, weight=(weights or {}).get(f"{a}-{b}", 1.0), chunks=(0,)) for a, b in pairs)
-    said = tuple(Claim(place[name], type="CLAIM", description=description, chunk=0) for name in claims)
+    said = tuple(Claim(place[name], type="CLAIM", description=description) for name in claims)
     return Graph("textual knowledge", "a test", tuple(Node(name, "thing", description, (0,)) for name in names), rows, (Chunk("p1", "text"),), said)
 
 

@@ -101,7 +101,91 @@ def test_claims_are_asked_with_the_names_of_the_chunk_and_linked_to_nodes():
     assert len(found.claims["c0"]) == 2 and "c1" not in found.claims and llm.asked.count("claims") == 1
     graph = textual_knowledge_graph(corpus.chunks, found, names="upper")
     (claim,) = graph.claims
-    assert (graph.nodes[claim.subject].name, graph.nodes[claim.object].name, claim.start, claim.chunk) == ("A", "B", "1911", 0)
+    assert (
+        graph.nodes[claim.subject].name,
+        graph.nodes[claim.object].name,
+        claim.start,
+        claim.chunks,
+    ) == ("A", "B", "1911", (0,))
+
+
+def test_claims_that_match_are_summarised_into_one_unless_the_code_is_followed():
+    """GraphRAG, Sec. 2.3: claims become one block of text as nodes and edges do."""
+    told = lambda status, *said: ClaimRecord("A", "B", "FRAUD", status, *said)
+    claims = [
+        [told("TRUE", "1911", "1912", "A did it.", "He did.")],
+        [told("true", "1910", "", "A did it twice.", "Twice."), told("FALSE", "", "", "Not A.")],
+    ]
+    elements = elements_of([[E("A", "person", "a")], []], [[], []], claims)
+    llm = Scripted(summarise=["A did it, more than once."] * 2)
+    merged, other = textual_knowledge_graph(chunks_of(2), elements, llm).claims
+    assert (merged.description, merged.start, merged.end, merged.chunks) == (
+        "A did it, more than once.",
+        "1910",
+        "1912",
+        (0, 1),
+    )
+    assert (
+        merged.text == "He did. Twice."
+        and other.description == "Not A."
+        and other.status == "FALSE"
+        and llm.asked == ["summarise"]
+    )
+    kept = textual_knowledge_graph(chunks_of(2), elements, llm, follow="code").claims
+    assert [(claim.description, claim.chunks) for claim in kept] == [
+        ("A did it.", (0,)),
+        ("A did it twice.", (1,)),
+        ("Not A.", (1,)),
+    ]
+    assert (
+        len(
+            textual_knowledge_graph(
+                chunks_of(2), elements, llm, follow="code", claims="summarise"
+            ).claims
+        )
+        == 2
+    )
+    with pytest.raises(MiniragError, match="claims is 'merged'"):
+        textual_knowledge_graph(chunks_of(2), elements, claims="merged")
+
+
+def test_examples_of_the_domain_stand_in_the_extraction_prompt():
+    """GraphRAG, Sec. 2.2: few-shot examples tailor the prompt, and so the key under which a recording finds it."""
+    example = ("Aspirin inhibits COX-1.", '("entity"<|>ASPIRIN<|>drug<|>It inhibits COX-1.)' + END)
+    sent = []
+    llm = Scripted(elements=[FIRST, FIRST])
+    llm.complete = lambda task, messages, fields: (
+        sent.append(messages[-1]["content"]) or Completion(FIRST)
+    )
+    extract_elements(CORPUS, llm, gleanings=0, examples=[example])
+    extract_elements(CORPUS, llm, gleanings=0)
+    assert all(part in sent[0] for part in example) and "Harrowgate" not in sent[0]
+    assert "Aspirin" not in sent[1] and "Harrowgate" in sent[1]
+
+
+@pytest.mark.parametrize("examples, said", [
+    ("Aspirin inhibits COX-1.", "examples must be pairs"),
+    ([("text", "reply", "more")], "example 1 .* is no pair"),
+    ([("text", FIRST), ("text", "The entities are A and B.")], "example 2: .* no entity"),
+    ([("text", FIRST + "##(cut<|>")], "example 1: .* 1 record that cannot be read"),
+    ([("", FIRST)], "example 1 .* is no pair"),
+])  # fmt: skip
+def test_a_malformed_example_is_named(examples, said):
+    with pytest.raises(MiniragError, match=said):
+        extract_elements(CORPUS, Scripted(elements=[FIRST]), examples=examples)
+
+
+def test_an_example_for_the_rich_graph_needs_keywords():
+    rich = '("entity"<|>A<|>person<|>one)##("relationship"<|>A<|>B<|>they met<|>meeting<|>9)' + END
+    llm = Scripted(rich_elements=[rich])
+    assert (
+        extract_elements(CORPUS, llm, gleanings=0, rich=True, examples=[("A met B.", rich)])
+        .relationships["c0"][0]
+        .keywords
+        == "meeting"
+    )
+    with pytest.raises(MiniragError, match="example 1: .* without keywords"):
+        extract_elements(CORPUS, llm, gleanings=0, rich=True, examples=[("A met B.", FIRST)])
 
 
 def test_a_pool_gives_the_same_elements():

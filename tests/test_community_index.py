@@ -41,11 +41,23 @@ def test_leaf_elements_stand_in_the_order_of_prominence():
     assert {name for name in names_of(graph, code.items) if name[0] == "e"} == {"e1", "e2", "e3", "e5"}
 
 
-def test_relations_that_leave_the_community_leak_in_as_the_code_has_it():
-    graph = graph_of(["A-B", "B-C", "C-D"])
+def test_a_relation_that_leaves_the_community_leaks_in_as_the_code_has_it_but_not_its_far_end():
+    graph = graph_of(["A-B", "B-C", "C-D"], claims="C")
     communities = communities_of(graph, [["AB", "CD"]])
     assert names_of(graph, ContextBuilder(communities).build(0).items) == ["A", "B", "e1"]
-    assert "C" in names_of(graph, ContextBuilder(communities, every_edge=False).build(0).items)
+    code = ContextBuilder(communities, every_edge=False).build(0)
+    assert names_of(graph, code.items) == ["B", "e2", "A", "e1"]
+
+
+def test_the_code_takes_a_node_s_first_relation_among_those_of_its_level():
+    graph = graph_of(["A-X", "A-B", "C-A"], nodes="ABCX")
+    communities = communities_of(graph, [["ABC", "X"], ["AB", "C"]])
+    kept = [
+        names_of(graph, ContextBuilder(communities, every_edge=False).build(place).items)
+        for place in (0, 2, 3)
+    ]
+    assert kept[0] == ["A", "e1", "B", "e2", "C", "e3"]  # X is in another community: not described
+    assert kept[1] == ["A", "B", "e2"] and kept[2] == ["C", "e3"]
 
 
 def test_claims_enter_with_their_nodes_and_never_in_the_code_s_setting():

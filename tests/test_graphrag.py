@@ -3,6 +3,7 @@
 import json
 import random
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -16,9 +17,14 @@ from minirag.index import write_reports
 from minirag.index.reports import CommunityIndex
 from minirag.llm import load_llm
 from minirag.methods import METHODS
+from minirag.methods.graphrag_local import CODE as LOCAL_CODE
+from minirag.methods.graphrag_local import LocalChoices
+from minirag.methods.graphrag_local_context import LocalTexts
 from minirag.methods.map_reduce import CODE, MapReduceChoices, map_reduce, prompt_tokens, shorten, windows_of
+from minirag.operators import chunk, community, node, relationship
 from minirag.prompts import TASKS
 from minirag.prompts.community_report import Report
+from minirag.results import Step
 from minirag.utils import MiniragError
 
 GLOBAL, LOCAL, TS = (METHODS[f"graphrag-{name}"] for name in ("global", "local", "ts"))
@@ -133,14 +139,49 @@ def test_helpful_answers_are_sorted_by_score():
     assert [score for _, score, _ in kept] == [90, 60, 20]
 
 
-def test_the_code_keeps_points_and_sorts_windows_by_rating():
+def test_the_code_keeps_points_and_sorts_windows():
     """G9 and G10."""
     units = [("u1", "a"), ("u2", "b"), ("u3", "c")]
-    windows, _ = windows_of(units, "q", MapReduceChoices(**CODE), weight={"u1": 1.0, "u2": 3.0, "u3": 2.0})
+    windows, _ = windows_of(units, "q", MapReduceChoices(**CODE), rank={"u1": (0.5, 9.0), "u2": (1.0, 3.0), "u3": (0.5, 10.0)})
     assert [[name for name, _ in window] for window in windows] == [["u2", "u3", "u1"]]
     value, dropped = TASKS["map_points"].parse('{"points": [{"description": "p", "score": 40}, {"description": "x", "score": "much"}]}')
     assert value == (("p", 40.0),) and dropped == 1
     assert TASKS["map_answer"].parse('{"answer": "p", "score": 140}') == ((("p", 100.0),), 0)
+
+
+def test_a_report_over_the_limit_parts_the_window_where_it_stands():
+    units = [("u1", "w"), ("big", "w " * 9), ("u2", "w"), ("u3", "w")]
+    choices = MapReduceChoices(
+        4, whole_prompt=False, seed=None, oversize="exceed", count=lambda text: text.count("w")
+    )
+    windows, step = windows_of(units, "q", choices)
+    assert [[name for name, _ in window] for window in windows] == [["u1"], ["big"], ["u2", "u3"]]
+    assert "in the order given" in step.summary and "1 windows exceed the limit" in step.summary
+
+
+def test_windows_are_sorted_by_rating_or_by_the_passages_that_name_a_community():
+    index = toy()
+    many = replace(
+        index.communities.graph.nodes[index.communities.graph.position["E"]], chunks=(0, 1)
+    )
+    graph = replace(
+        index.communities.graph,
+        nodes=(*index.communities.graph.nodes[:4], many),
+        chunks=index.communities.graph.chunks * 2,
+    )
+    index = replace(index, communities=replace(index.communities, graph=graph))
+    order = lambda **options: _packed(
+        GLOBAL.from_index(index, encoder="lsa", level=1, seed=None, **options)
+    )
+    assert order() == [["report:1-0", "report:1-1", "report:0-1"]]
+    assert order(resort="rating") == [["report:1-1", "report:1-0", "report:0-1"]]
+    assert order(resort="occurrence") == [["report:0-1", "report:1-1", "report:1-0"]]
+    assert index.occurrence() == {0: 0.5, 1: 1.0, 2: 0.5, 3: 0.5}
+    assert order(min_rating=2) == [["report:1-0", "report:1-1"]]
+    with pytest.raises(
+        MiniragError, match="resort=True: expected one of False, 'rating', 'occurrence'"
+    ):
+        GLOBAL.from_index(index, resort=True)
 
 
 def test_a_shuffle_repeats_and_another_seed_differs():
@@ -223,6 +264,30 @@ def test_the_code_s_choices_are_single_arguments():
         method.with_options(gleanings=3)
     with pytest.raises(MiniragError, match="follow"):
         GLOBAL.build(corpus, follow="blog")
+    for wrong in (
+        {"reversed_edges": "lst"},
+        {"chunk_order": "entities"},
+        {"fill": "by row"},
+        {"substitution": "old"},
+    ):
+        with pytest.raises(MiniragError, match=f"{next(iter(wrong))}=.*: expected"):
+            LOCAL.build(corpus, **wrong)
+
+
+def test_examples_reach_the_extraction_prompt_and_come_back_from_disk(tmp_path):
+    corpus = corpus_of(("p1", "Ada met Ben in Oslo."))
+    reply = '("entity"<|>ASPIRIN<|>drug<|>It inhibits COX-1.)<|COMPLETE|>'
+    examples = (("Aspirin inhibits COX-1.", reply),)
+    offline = load_llm("offline")
+    llm = Scripted(lambda task, fields: TASKS[task].rule(fields))
+    built = GLOBAL.build(corpus, llm=llm, encoder="lsa", examples=examples)
+    assert {task for task, prompt, _ in llm.asked if "Aspirin inhibits COX-1." in prompt} == {
+        "elements"
+    }
+    built.save(tmp_path)
+    assert GLOBAL.load(tmp_path, llm=offline, encoder="lsa").chosen == built.chosen
+    with pytest.raises(MiniragError, match="example 1"):
+        LOCAL.build(corpus, llm=llm, encoder="lsa", examples=[("Aspirin.", "no records")])
 
 
 def test_triples_that_came_with_a_corpus_become_a_textual_graph():
@@ -242,9 +307,6 @@ def test_local_search_composes_its_four_operators():
 
 
 def test_onehop_takes_relations_between_chosen_nodes_first_and_occurrence_counts_pairs():
-    from minirag.operators import chunk, community, node, relationship
-    from minirag.results import Step
-
     graph = graph_of(["C-D", "A-C", "A-B", "B-D", "E-F"])
     chosen = [Step("test", "", (), {"nodes": [("A", graph.position["A"], 0.9), ("B", graph.position["B"], 0.8)]})]
     related = relationship.onehop(chosen, graph)
@@ -271,6 +333,100 @@ def test_the_sections_of_a_local_context_keep_their_budgets():
     assert " of " in step.summary and any(sections.values())
     with pytest.raises(MiniragError, match="at most 1"):
         LOCAL.build(corpus, encoder="lsa", report_share=0.7, text_share=0.7)
+
+
+def star():
+    """H with six neighbours, two of which are chosen beside it; a claim about each of H and A."""
+    graph = graph_of(
+        ["H-A", "H-B", "H-C", "H-D", "A-C", "A-E"], claims="HA", description="Seen in Oslo."
+    )
+    reports = {p: Report(f"T{p}", "s", float(p)) for p in range(3)}
+    return CommunityIndex(
+        communities_of(graph, [["HABCDE"], ["HA", "BCDE"]]), reports, {}, "a test"
+    )
+
+
+def chosen_of(index, names):
+    return Step(
+        "node vdb",
+        "",
+        (),
+        {"nodes": [(name, index.communities.graph.position[name], 1.0) for name in names]},
+    )
+
+
+def test_relations_to_entities_outside_are_limited_for_each_chosen_one():
+    index = star()
+    relations = lambda **options: [
+        i
+        for i, _ in relationship.onehop(
+            [chosen_of(index, "HA")], index.communities.graph, **options
+        )[0].data["relations"]
+    ]
+    assert relations() == [
+        0,
+        2,
+        4,
+        1,
+        3,
+        5,
+    ]  # between the two; C, which both know; the others by degree
+    assert (
+        relations(outside_k=1) == [0, 2, 4]
+        and relations(outside_k=0) == [0]
+        and relations(k=1) == [0]
+    )
+    assert relations(order="degree") == [0, 2, 1, 3, 4, 5]
+
+
+def test_reports_may_come_from_the_levels_down_to_one():
+    index = star()
+    places = lambda **options: community.entity(
+        [chosen_of(index, "HA")], index, order="hits", **options
+    )[0].data["communities"]
+    assert (
+        places() == [1, 0]
+        and places(level=0) == [0]
+        and places(level=1) == [1]
+        and places(level=1, union=True) == [1, 0]
+    )
+
+
+def test_the_released_code_s_local_context_grows_entity_by_entity():
+    index, count = star(), lambda text: 1
+    texts = lambda **options: LocalTexts(
+        index, LocalChoices(**{**LOCAL_CODE, "count": count, **options})
+    )
+    chosen = chosen_of(index, "HA")
+    related = relationship.onehop([chosen], index.communities.graph, outside_k=1)[0]
+    titles = lambda budget, **options: [
+        text.split("\n")[0] for text in texts(**options).around(chosen, related, budget)[0]
+    ]
+    both = ["H", "A", "H — A", "H — C", "A — C", "Claim about H", "Claim about A"]
+    assert titles(7, outside_k=1) == both
+    assert titles(6, outside_k=1) == [
+        "H",
+        "A",
+        "H — A",
+        "Claim about H",
+    ]  # H's turn alone: A's did not fit as a whole
+    assert titles(3, outside_k=1) == ["H", "A"] and titles(1, outside_k=1) == ["H"]
+    assert titles(6, outside_k=1, fill="in order") == both[:6]
+    assert titles(7, outside_k=1, include_claims=False) == both[:5]
+
+
+def test_local_search_may_put_reports_first_and_every_passage():
+    corpus = mr.load_corpus("professors")
+    question, said = corpus.questions[0].text, []
+    llm = Scripted(lambda task, fields: said.append(fields["passages"]) or "Answer: x")
+    built = LOCAL.build(corpus, encoder="lsa", llm="offline")
+    for follow in ("paper", "code"):
+        method = LOCAL.from_index(built.index, llm=llm, encoder="lsa", follow=follow)
+        method.answer(question, k=1)
+        held = method.context(method.retrieve(question, k=1))[0]
+        order = list(held) if follow == "code" else list(held)[::-1]
+        assert said[-1] == [text for name in order for text in held[name]]
+        assert len(held["passages"]) == 1 if follow == "paper" else len(held["passages"]) > 1
 
 
 def test_text_summaries_read_every_chunk():

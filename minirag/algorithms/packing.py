@@ -4,17 +4,20 @@ Sizes are tokens, counted by whoever calls; a limit is never exceeded, and what 
 """
 
 
-def pack(sizes, limit, header=0):
+def pack(sizes, limit, header=0, split=False):
     """Fill windows in the given order: `(windows, too_large)`.
 
-    sizes: tokens of each item. header: tokens that every window spends before its first item. A window is closed when the
-    next item would make it larger than `limit`. Returns lists of positions, and the positions that fit no window at all.
+    sizes: tokens of each item. header: tokens that every window spends before its first item. A
+    window is closed when the next item would make it larger than `limit`. Returns lists of
+    positions, and the positions that fit no window at all.
+    split: an item that fits no window gets one of its own where it stands, between the items before
+    and after it, as GraphRAG's released code has it.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
     windows, used, too_large = [], limit + 1, []
     for place, size in enumerate(sizes):
-        if header + size > limit:
+        if header + size > limit and not split:
             too_large.append(place)
         elif used + size > limit:
             windows.append([place])
@@ -63,10 +66,12 @@ def prioritise(edges, degree, claims=None, alone=()):
     return list(order)
 
 
-def first_edges(edges):
+def first_edges(edges, nodes=None):
     """The edges the released code keeps for a community: of each node its first edge as a source, else its first as a target.
 
-    edges: `(edge id, source, target)`. Busy nodes lose all their other edges, so that the most prominent edge may vanish.
+    edges: `(edge id, source, target)`. nodes: keep the first edges of these only; None: of every
+    node that has an edge. Busy nodes lose all their other edges, so that the most prominent edge
+    may vanish.
 
     Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf)
     """
@@ -74,7 +79,8 @@ def first_edges(edges):
     for edge, source, target in edges:
         as_source.setdefault(source, edge)
         as_target.setdefault(target, edge)
-    kept = {as_source.get(node, as_target.get(node)) for node in {**as_source, **as_target}}
+    first = {**as_target, **as_source}
+    kept = {first[node] for node in (first if nodes is None else nodes) if node in first}
     return [row for row in edges if row[0] in kept]
 
 

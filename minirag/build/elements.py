@@ -8,7 +8,12 @@ the first reply is parsed, so here claims are asked for once.
 from dataclasses import dataclass, field
 from typing import Mapping
 
-from ..prompts.records import ClaimRecord, EntityRecord, Instances, RelationshipRecord, read_instances_as_released
+from ..prompts.elements import EXAMPLES as PLAIN_EXAMPLES
+from ..prompts.records import (
+    ClaimRecord, EntityRecord, Instances, RelationshipRecord, read_instances,
+    read_instances_as_released, read_relationship, read_rich_relationship,
+)  # fmt: skip
+from ..prompts.rich_elements import EXAMPLES as RICH_EXAMPLES
 from ..utils import MiniragError
 
 ORDERS = ("assess first", "continue first")
@@ -50,10 +55,14 @@ def extract_elements(
 ):  # fmt: skip
     """Ask `llm` for the entities and relationships of every chunk, then glean up to `gleanings` times; returns `Elements`.
 
-    entity_types, examples: the domain's own types, and few-shot pairs (text, reply in records). rich: ask for relationship keywords too.
-    order: "assess first" asks whether entities were missed before each gleaning (paper); "continue first" gleans, then asks, and does not
-    ask after the last (code), so that with one gleaning the check is never put. turns: "separated" reads the replies of a chunk one by one;
-    "concatenated" glues them together and reads them as the code does, which loses the first gleaned record and the strength before it.
+    entity_types, examples: the domain's own types, and few-shot pairs (text, reply in records, as
+    `write_records` of `minirag.prompts.records` writes it), which stand in the prompt in place of
+    the kit's own. rich: ask for relationship keywords too.
+    order: "assess first" asks whether entities were missed before each gleaning (paper); "continue
+    first" gleans, then asks, and does not ask after the last (code), so that with one gleaning the
+    check is never put. turns: "separated" reads the replies of a chunk one by one; "concatenated"
+    glues them together and reads them as the code does, which loses the first gleaned record and
+    the strength before it.
     claims: one more call a chunk for covariates. executor: any `concurrent.futures.Executor`.
 
     Source: GraphRAG, Sec. 2.2 (sec-2.2)
@@ -62,7 +71,8 @@ def extract_elements(
     assess_first = one_of("order", chosen["order"], ORDERS) == ORDERS[0]
     one_of("turns", chosen["turns"], TURNS)
     chunks = getattr(corpus, "chunks", corpus)
-    asked = {"entity_types": tuple(entity_types or ()), "examples": tuple(examples or ())}
+    examples = checked_examples(examples or (), rich)
+    asked = {"entity_types": tuple(entity_types or ()), "examples": examples}
     fields = [{"title": chunk.title, "text": chunk.text, **asked} for chunk in chunks]
     task = "rich_elements" if rich else "elements"
     replies = [[first] for first in llm.map(task, fields, executor=executor, description=task)]
@@ -79,6 +89,28 @@ def extract_elements(
     found_claims = _claims(llm, fields, entities, ids, executor) if claims else {}
     extra = {i: len(said) - 1 for i, said in zip(ids, replies)}
     return Elements(llm.name, entities, {i: found.relationships for i, found in zip(ids, read)}, found_claims, extra)
+
+
+def checked_examples(examples, rich=False):
+    """Few-shot examples as pairs `(text, reply)`; an error for a reply that cannot be read."""
+    if isinstance(examples, str):
+        raise MiniragError("examples must be pairs of a text and its records, got one string.")
+    relationship = read_rich_relationship if rich else read_relationship
+    pairs = [tuple(pair) for pair in examples]
+    for number, pair in enumerate(pairs, start=1):
+        if len(pair) != 2 or not all(isinstance(part, str) and part.strip() for part in pair):
+            raise MiniragError(f"example {number} {pair!r} is no pair of a text and its records.")
+        found, broken = read_instances(pair[1], relationship)
+        wrong = "holds no entity" if not found.entities else ""
+        if found.entities and broken:
+            wrong = f"has {broken} record{'s' * (broken > 1)} that cannot be read"
+        elif rich and not all(record.keywords for record in found.relationships):
+            wrong = "has a relationship without keywords"
+        if wrong:
+            (_, form), *_ = RICH_EXAMPLES if rich else PLAIN_EXAMPLES
+            said = f"example {number}: its reply {wrong}. A reply that can be read"
+            raise MiniragError(f"{said}:\n{form}")
+    return tuple(pairs)
 
 
 def _so_far(fields, said, rich=False):

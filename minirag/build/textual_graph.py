@@ -13,13 +13,24 @@ WEIGHTS = ("normalised count", "count", "strength")
 PAIRS = ("undirected", "directed", "last")
 UNKNOWN = ("create", "drop")
 SAME_NAME = ("merge", "first type")
-PAPER = {"names": "as written", "weight": "normalised count", "pairs": "undirected", "unknown": "create", "same_name": "merge"}
-CODE = {"names": "upper", "weight": "strength", "pairs": "directed", "unknown": "drop", "same_name": "first type"}
-LIGHTRAG = {"names": "upper", "weight": "strength", "pairs": "undirected", "unknown": "create", "same_name": "merge"}
+CLAIMS = ("summarise", "keep")
+PAPER = {
+    "names": "as written", "weight": "normalised count", "pairs": "undirected", "unknown": "create",
+    "same_name": "merge", "claims": "summarise",
+}  # fmt: skip
+CODE = {
+    "names": "upper", "weight": "strength", "pairs": "directed", "unknown": "drop",
+    "same_name": "first type", "claims": "keep",
+}  # fmt: skip
+LIGHTRAG = {
+    "names": "upper", "weight": "strength", "pairs": "undirected", "unknown": "create",
+    "same_name": "merge", "claims": "keep",
+}  # fmt: skip
 
 
 def textual_knowledge_graph(
-    chunks, elements, llm=None, *, follow="paper", names=None, weight=None, pairs=None, unknown=None, same_name=None, executor=None, **summaries
+    chunks, elements, llm=None, *, follow="paper", names=None, weight=None, pairs=None,
+    unknown=None, same_name=None, claims=None, executor=None, **summaries
 ):  # fmt: skip
     """Entities and relationships with a description each, as GraphRAG builds them; claims that `elements` holds are linked to their nodes.
 
@@ -30,10 +41,16 @@ def textual_knowledge_graph(
     pairs: "undirected" adds up both directions (paper); "directed" keeps them apart (code's tables); "last" lets the later direction replace the
     earlier one (what the code then clusters). unknown: an endpoint that nobody described is made a node ("create") or its edge dropped (code).
     same_name: one name with two types is one node ("merge"), or keeps the descriptions of the first type only (code). Self-loops are left out.
+    claims: those with the same subject, object, type and status become one whose descriptions are
+    summarised ("summarise": the paper summarises claims as it does nodes and edges, and leaves open
+    which of them match), or every claim stays by itself ("keep", code).
 
-    Source: GraphRAG, Sec. 2.4 (sec-2.4); Survey, Sec. 4 (graphs)
+    Source: GraphRAG, Sec. 2.3 (sec-2.3); GraphRAG, Sec. 2.4 (sec-2.4); Survey, Sec. 4 (graphs)
     """
-    chosen = choose(follow, {"paper": PAPER, "code": CODE}, names=names, weight=weight, pairs=pairs, unknown=unknown, same_name=same_name)
+    chosen = choose(
+        follow, {"paper": PAPER, "code": CODE}, names=names, weight=weight, pairs=pairs,
+        unknown=unknown, same_name=same_name, claims=claims,
+    )  # fmt: skip
     return _Merger(chunks, elements, **chosen).graph("textual knowledge", llm, executor, summaries)
 
 
@@ -47,14 +64,18 @@ def rich_knowledge_graph(
 
     Source: Survey, Sec. 4 (graphs)
     """
-    chosen = choose("code", {"code": LIGHTRAG}, names=names, weight=weight, pairs=pairs, unknown=unknown, same_name=same_name)
+    chosen = choose(
+        "code", {"code": LIGHTRAG}, names=names, weight=weight, pairs=pairs, unknown=unknown,
+        same_name=same_name, claims=None,
+    )  # fmt: skip
     return _Merger(chunks, elements, **chosen).graph("rich knowledge", llm, executor, {"call_from": call_from, **summaries})
 
 
 class _Merger:
     """Instances by element: what was said, how often, in which chunks."""
 
-    def __init__(self, chunks, elements, names, weight, pairs, unknown, same_name):
+    def __init__(self, chunks, elements, names, weight, pairs, unknown, same_name, claims):
+        self.merge_claims = one_of("claims", claims, CLAIMS) == "summarise"
         self.weight, self.pairs = one_of("weight", weight, WEIGHTS), one_of("pairs", pairs, PAIRS)
         one_of("unknown", unknown, UNKNOWN), one_of("same_name", same_name, SAME_NAME)
         self.key = NAMES[one_of("names", names, NAMES)]
@@ -93,11 +114,14 @@ class _Merger:
         rows = [self.entities.get(name, []) for name in names]
         said = [(shown[name], [record.description for _, record in each]) for name, each in zip(names, rows)]
         said += [(f"{shown[a]} and {shown[b]}", [record.description for _, record in each]) for (a, b), each in self.relationships.items()]
+        claims = self._claims(set(names))
+        said += [(_about(rows[0][1]), [claim.description for _, claim in rows]) for rows in claims]
         texts = iter(summarise_elements(llm, said, executor=executor, **summaries))
         nodes = tuple(Node(shown[name], _usual_type(each), next(texts), self._places(name)) for name, each in zip(names, rows))
         position = {name: i for i, name in enumerate(names)}
         edges = self._edges(position, texts, rich=kind == "rich knowledge")
-        return Graph(kind, self.elements.source, nodes, edges, self.chunks, self._claims(position))
+        covariates = tuple(self._claim(rows, position, next(texts)) for rows in claims)
+        return Graph(kind, self.elements.source, nodes, edges, self.chunks, covariates)
 
     def _display(self, name):
         """Under `normalised` the spelling met first stands for all; otherwise the name is its own."""
@@ -119,15 +143,37 @@ class _Merger:
             edges.append(Edge(position[a], position[b], description=next(texts), keywords=keywords, weight=weight, chunks=places))
         return tuple(edges)
 
-    def _claims(self, position):
-        """Claims whose subject is a node; one about anything else has nothing to hang on."""
-        found = []
+    def _claims(self, names):
+        """Instances `(place, record)` of each claim; one whose subject is no node is left out."""
+        groups = {}
         for place, chunk in enumerate(self.chunks):
-            for c in self.elements.claims.get(chunk.id, ()):
-                subject = position.get(self.key(c.subject))
-                if subject is not None:
-                    found.append(Claim(subject, position.get(self.key(c.object)), c.type, c.status, c.start, c.end, c.description, c.text, place))
-        return tuple(found)
+            for number, record in enumerate(self.elements.claims.get(chunk.id, ())):
+                about = (self.key(record.subject), self.key(record.object))
+                kind = (record.type.casefold(), record.status.casefold())
+                if about[0] in names:
+                    same = (*about, *kind) if self.merge_claims else (place, number)
+                    groups.setdefault(same, []).append((place, record))
+        return list(groups.values())
+
+    def _claim(self, rows, position, description):
+        """One claim out of its instances, from the earliest start to the latest end."""
+        records = [record for _, record in rows]
+        first = records[0]
+        return Claim(
+            position[self.key(first.subject)], position.get(self.key(first.object)),
+            first.type, first.status,
+            start=min((record.start for record in records if record.start), default=""),
+            end=max((record.end for record in records if record.end), default=""),
+            description=description,
+            text=" ".join(dict.fromkeys(record.text for record in records if record.text)),
+            chunks=tuple(place for place, _ in rows),
+        )  # fmt: skip
+
+
+def _about(claim):
+    """What a claim is about, for the prompt that merges its instances."""
+    ends = " and ".join(name for name in (claim.subject, claim.object) if name)
+    return f"Claim about {ends}{f' ({claim.type})' if claim.type else ''}"
 
 
 def _usual_type(rows):

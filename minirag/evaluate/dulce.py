@@ -3,9 +3,9 @@
 The paper's Table 3 is about other texts (podcasts, news); its numbers stand in `data/expected/dulce.yaml`, never in a column with measured ones.
 """
 
-from ..index import ContextBuilder, find_communities, write_reports
+from ..index import find_communities, write_reports
 from ..index.agreement import agreement
-from ..index.reports import CODE, ReportChoices
+from ..index.reports import CODE, ReportChoices, context_builder
 from ..llm import load_llm
 from ..methods.map_reduce import MapReduceChoices, windows_of
 from ..microsoft_index import load_dulce
@@ -78,7 +78,7 @@ def _agreement(microsoft, ours):
 def _contexts(index):
     """For each of Microsoft's communities, what our builder packs as the paper says, and as the released code does, of its member elements."""
     choices = ReportChoices(), ReportChoices(**CODE)
-    paper, code = (ContextBuilder(index.communities, c.limit, "regex", c.substitution, c.every_edge, c.claims) for c in choices)
+    paper, code = (context_builder(index.communities, c) for c in choices)
     for place, item in enumerate(index.communities.items):
         members = set(paper.elements(place))
         one, other = paper.build(place, index.reports), code.build(place, index.reports)

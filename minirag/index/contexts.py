@@ -3,9 +3,11 @@
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
-from ..algorithms.packing import prefix, prioritise, substitute
+from ..algorithms.packing import first_edges, prefix, prioritise, substitute
 from ..tokens import count_tokens
+from .mixed_contexts import mix
 
 NAMES = {"node": "entities", "edge": "relationships", "claim": "claims", "report": "reports"}
 
@@ -40,15 +42,19 @@ class ContextBuilder:
     """Builds report contexts for the communities of one graph; the text and size of an element are computed once.
 
     limit: tokens a context may have. count: text -> tokens, or the name of a tokenizer of `minirag.tokens`.
-    substitution, every_edge, claims: see `minirag.index.reports.ReportChoices`.
+    substitution, every_edge, claims, whole_edges: see `minirag.index.reports.ReportChoices`.
 
     Source: GraphRAG, Sec. 2.5
     """
 
-    def __init__(self, communities, limit=8000, count="regex", substitution=True, every_edge=True, claims=True):
+    def __init__(
+        self, communities, limit=8000, count="regex", substitution=True, every_edge=True,
+        claims=True, whole_edges=False,
+    ):  # fmt: skip
         self.communities, self.graph, self.limit = communities, communities.graph, limit
         self.count = count if callable(count) else lambda text: count_tokens(text, count)
-        self.substitution, self.every_edge, self.claims = substitution, every_edge, claims
+        self.substitution, self.every_edge = substitution, every_edge
+        self.claims, self.whole_edges = claims, whole_edges
         self._sizes = {}
 
     @cached_property
@@ -66,14 +72,41 @@ class ContextBuilder:
         return linked
 
     @cached_property
-    def _first(self):
-        """Node -> the one relation that the released code keeps for it: its first as a source, else its first as a target."""
-        source, target = {}, {}
+    def _relations_of(self):
+        """Node -> positions of its relations, in the order of the graph."""
+        found = {}
         for place, edge in enumerate(self.graph.edges):
             if edge.kind == "relation":
-                source.setdefault(edge.source, place)
-                target.setdefault(edge.target, place)
-        return {**target, **source}
+                for node in {edge.source, edge.target}:
+                    found.setdefault(node, []).append(place)
+        return found
+
+    @cached_property
+    def _at_level(self):
+        """Level -> the nodes whose community was made at this level."""
+        nodes = {}
+        for community in self.communities.items:
+            nodes.setdefault(community.level, set()).update(community.members)
+        return nodes
+
+    def relations(self, place):
+        """Positions of the relations that a community's context is packed from.
+
+        With `every_edge` those inside the community. Otherwise, as the released code has it, of
+        each member the first relation with both ends at the community's level: its first as the
+        source, else its first as the target. Such a relation may leave the community.
+        """
+        community = self.communities.items[place]
+        if self.every_edge:
+            return community.edges
+        near = {e for node in community.members for e in self._relations_of.get(node, ())}
+        level, rows = self._at_level[community.level], self._rows(near)
+        kept = [row for row in rows if level.issuperset(row[1:])]
+        return [edge for edge, *_ in first_edges(kept, community.members)]
+
+    def _rows(self, edges):
+        """(position, source, target) of relations, in the order of the graph."""
+        return [(e, self.graph.edges[e].source, self.graph.edges[e].target) for e in sorted(edges)]
 
     def line(self, kind, place, reports=None):
         """One element as the single line that stands in a context."""
@@ -93,77 +126,99 @@ class ContextBuilder:
         about = f"{name(claim.subject)}{f', {name(claim.object)}' if claim.object is not None else ''}"
         return _one_line(f"Claim {place}: {about}", f"{' '.join(part for part in (claim.type, claim.status, dates) if part)} {claim.description}")
 
-    def size(self, kind, place):
+    def size(self, kind, place, reports=None):
         """Tokens of an element's line and the line break after it."""
+        if kind == "report":
+            return self.count(self.line(kind, place, reports) + "\n")
         key = kind, place
         if key not in self._sizes:
             self._sizes[key] = self.count(self.line(kind, place) + "\n")
         return self._sizes[key]
 
-    def elements(self, place, within=None):
-        """The elements of a community in the order of the leaf rule; `within`: only these edges and, alone, these nodes."""
-        community = self.communities.items[place]
-        members, edges = within or (community.members, community.edges)
-        if not self.every_edge:
-            edges = sorted({self._first[node] for node in members if node in self._first})
-        rows = [(e, self.graph.edges[e].source, self.graph.edges[e].target) for e in edges]
+    def elements(self, *places):
+        """The elements of a community, or of several together, in the order of the leaf rule."""
+        members = {node for place in places for node in self.communities.items[place].members}
+        rows = self._rows({edge for place in places for edge in self.relations(place)})
         touched = {node for _, *ends in rows for node in ends}
-        return prioritise(rows, self.degree, self.claims_of, [node for node in members if node not in touched])
+        alone = sorted(members - touched) if self.every_edge else ()
+        claims = {node: self.claims_of.get(node, ()) for node in members}
+        found = prioritise(rows, self.degree, claims, alone)
+        return [item for item in found if item[0] != "node" or item[1] in members]
 
     def build(self, place, reports=None):
         """The `Context` of a community. `reports`: position -> Report of the sub-communities; one without a report keeps its elements.
 
         Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf, sec-2.5-higher)
         """
-        items = self.elements(place)
-        sizes = [self.size(*item) for item in items]
-        children = self.communities.items[place].children
-        if sum(sizes) <= self.limit:
-            return self._finish(place, "elements", items, [], reports)
-        if not (children and self.substitution and reports):
-            fit = prefix(sizes, self.limit)
-            return self._finish(place, "trimmed", items[:fit], items[fit:], reports)
-        return self._substituted(place, items, dict(zip(items, sizes)), [c for c in children if c in reports], reports)
+        items, reports = self.elements(place), reports or {}
+        parts = [part for part in self.communities.items[place].children if part in reports]
+        if not parts or not self.substitution or self._tokens(items) <= self.limit:
+            return self._context(place, items)
+        if self.substitution == "released":
+            return self._context(place, *mix(self, place, reports), reports)
+        return self._context(place, *self._substituted(items, parts, reports), reports)
 
-    def _substituted(self, place, items, sizes, children, reports):
-        """Sub-communities in decreasing order of their elements' tokens give way to their reports, until the rest fits.
+    def _tokens(self, items, reports=None):
+        return sum(self.size(*item, reports) for item in items)
 
-        Elements that no reported sub-community holds, such as relations between two of them, stay. When not even all reports and those fit
-        together, reports go first, then what else fits in the order of the leaf rule.
+    def _substituted(self, items, parts, reports):
+        """`(items, replaced, dropped)`: parts give way to their reports, until the rest fits.
+
+        Parts with most tokens of elements go first. Elements that no reported part holds, such as
+        relations between two of them, stay. When not even all reports and those fit together,
+        reports go first, then what else fits in the order of the leaf rule; parts whose report did
+        not fit are `dropped`.
         """
-        home = {}
-        for child in children:
-            inside = self.communities.items[child]
-            home.update({("node", n): child for n in inside.members} | {("edge", e): child for e in inside.edges})
-            home.update({("claim", c): child for n in inside.members for c in self.claims_of.get(n, ())})
-        loads = Counter()
+        home = {item: part for part in parts for item in self._inside(part)}
+        loads, stay = dict.fromkeys(parts, 0), 0
         for item in items:
-            loads[home.get(item)] += sizes[item]
-        lines = {child: self.count(self.line("report", child, reports) + "\n") for child in children}
-        rows = [(loads[child], lines[child]) for child in children]
-        room = self.limit - loads[None]
-        replaced, _, dropped = substitute(rows, room) if room >= 0 else ([], [], [True])
-        if dropped:
-            ranked = sorted(range(len(rows)), key=lambda i: -rows[i][0])
-            fit = prefix([rows[i][1] for i in ranked], self.limit)
+            if item in home:
+                loads[home[item]] += self.size(*item)
+            else:
+                stay += self.size(*item)
+        lines = {part: self.size("report", part, reports) for part in parts}
+        chosen, _, unfit = substitute([(loads[p], lines[p]) for p in parts], self.limit - stay)
+        replaced, dropped = [parts[i] for i in chosen], []
+        if unfit:
+            ranked = sorted(parts, key=lambda part: -loads[part])
+            fit = prefix([lines[part] for part in ranked], self.limit)
             replaced, dropped = ranked[:fit], ranked[fit:]
-        gone = {children[i] for i in replaced + dropped}
-        kept = [("report", children[i]) for i in replaced] + [item for item in items if home.get(item) not in gone]
-        used = [lines[child] if kind == "report" else sizes[kind, child] for kind, child in kept]
-        fit = prefix(used, self.limit)
-        left = kept[fit:] + [("report", children[i]) for i in dropped]
-        return self._finish(place, "substituted", kept[:fit], left, reports, tuple(children[i] for i in replaced))
+        gone = {*replaced, *dropped}
+        kept = [item for item in items if home.get(item) not in gone]
+        return [("report", part) for part in replaced] + kept, replaced, dropped
 
-    def _finish(self, place, kind, kept, left, reports, replaced=()):
-        """Join the lines; should a tokenizer count the whole as more than its parts, the last lines go until it fits."""
-        lines, left = [self.line(*item, reports) for item in kept], list(left)
+    def _inside(self, place):
+        """All nodes, relations and claims of a community, in no particular order."""
+        community = self.communities.items[place]
+        yield from (("node", node) for node in community.members)
+        yield from (("edge", edge) for edge in community.edges)
+        for node in community.members:
+            yield from (("claim", claim) for claim in self.claims_of.get(node, ()))
+
+    def _context(self, place, wanted, replaced=(), dropped=(), reports=None):
+        """The wanted items that fit, as a `Context`; `dropped`: parts whose report did not fit."""
+        used = list(accumulate((self.size(*item, reports) for item in wanted), initial=0))
+        stops = self._stops(wanted)
+        ends = [stop for stop in stops if used[stop] <= self.limit] or stops[:1]
+        lines = [self.line(*item, reports) for item in wanted[: ends[-1]]]
+        # A tokenizer may count the whole as more than its lines.
+        while (tokens := self.count("\n".join(lines))) > self.limit and len(ends) > 1:
+            ends.pop()
+            del lines[ends[-1] :]
+        kept = tuple(wanted[: len(lines)])
+        left = wanted[len(lines) :] + [("report", part) for part in dropped]
+        kind = "substituted" if replaced or dropped else "trimmed" if left else "elements"
+        left_out = dict(Counter(NAMES[name] for name, _ in left))
         text = "\n".join(lines)
-        while (tokens := self.count(text)) > self.limit and lines:
-            left.append(kept[len(lines) - 1])
-            lines.pop()
-            text = "\n".join(lines)
-        kept = tuple(kept[: len(lines)])
-        return Context(place, "trimmed" if left and kind == "elements" else kind, kept, text, tokens, dict(Counter(NAMES[k] for k, _ in left)), replaced)
+        return Context(place, kind, kept, text, tokens, left_out, tuple(replaced))
+
+    def _stops(self, items):
+        """Lengths a context may be cut to; `whole_edges`: none inside what an edge brings, nor 0."""
+        if not self.whole_edges:
+            return range(len(items) + 1)
+        last = max((i for i, (kind, _) in enumerate(items) if kind == "edge"), default=-1)
+        closed = lambda i: i > last or items[i][0] in ("edge", "report")
+        return [i + 1 for i in range(len(items)) if closed(i)] or [0]
 
 
 def _one_line(name, said):

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Mapping
+from typing import Literal, Mapping
 
 from ..choices import Options, Positive, choose
 from ..graph import Graph
@@ -19,20 +19,39 @@ from .contexts import Context, ContextBuilder
 class ReportChoices(Options):
     """How the context of a report is chosen. The defaults are the paper's; `CODE` holds what the released code does instead.
 
-    limit: tokens of a context (the paper names no number, the code has 8000). max_words: what a report may be long.
-    substitution: reports of sub-communities stand for their elements where these do not fit (G1: dead in current releases, elements are cut).
-    every_edge: consider every relation inside a community (G2: the code keeps one a node, and relations that leave the community leak in).
+    limit: tokens of a context (the paper names no number, the code has 8000). max_words: what a
+    report may be long.
+    substitution: reports of sub-communities stand for their elements where these do not fit (G1:
+    dead in current releases, elements are cut). "released" is the rule that those releases hold and
+    never reach: see `minirag.index.mixed_contexts`.
+    every_edge: consider every relation inside a community (G2: the code keeps one a node, its first
+    among those of the level; some leave the community, whose nodes without such a relation are not
+    described).
     claims: covariates enter with their nodes (G3: in the code they never appear).
+    whole_edges: a relation enters together with its nodes and claims or not at all, and the first
+    one always, however large (code).
     """
 
     limit: Positive = 8000
     max_words: Positive = 1500
-    substitution: bool = True
+    substitution: bool | Literal["released"] = True
     every_edge: bool = True
     claims: bool = True
+    whole_edges: bool = False
 
 
-CODE = {"max_words": 2000, "substitution": False, "every_edge": False, "claims": False}
+CODE = {
+    "max_words": 2000, "substitution": False, "every_edge": False, "claims": False,
+    "whole_edges": True,
+}  # fmt: skip
+
+
+def context_builder(communities, choices, count="regex"):
+    """The `ContextBuilder` of these communities with the choices of a `ReportChoices`."""
+    return ContextBuilder(
+        communities, choices.limit, count, choices.substitution, choices.every_edge,
+        choices.claims, choices.whole_edges,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,6 +88,17 @@ class CommunityIndex:
         items = self.communities.items
         return [(items[child], self.reports.get(child)) for child in sorted(items[place].children, key=lambda c: -len(items[c].members))]
 
+    def occurrence(self):
+        """Community -> passages that name a member, over the most of any community with a report.
+
+        GraphRAG's released code calls it the occurrence weight of a report.
+        """
+        items, nodes = self.communities.items, self.communities.graph.nodes
+        read = lambda place: {chunk for i in items[place].members for chunk in nodes[i].chunks}
+        named = {place: len(read(place)) for place in self.reports}
+        most = max(named.values(), default=0) or 1
+        return {place: count / most for place, count in named.items()}
+
     def table(self, tokens):
         """Units and tokens of each level: `[{"level": k, "units": ..., "tokens": ...}]`; tokens(text) counts.
 
@@ -89,7 +119,7 @@ def write_reports(communities, llm, follow="paper", count="regex", executor=None
     Source: GraphRAG, Sec. 2.5
     """
     chosen, given = choose(ReportChoices, CODE, follow, **choices), given or {}
-    builder = ContextBuilder(communities, chosen.limit, count, chosen.substitution, chosen.every_edge, chosen.claims)
+    builder = context_builder(communities, chosen, count)
     name = [node.name for node in communities.graph.nodes]
     reports, contexts, trace = {}, {}, []
     for level in reversed(range(len(communities.levels))):

@@ -15,8 +15,10 @@ def cited(index, text):
     graph, items = index.communities.graph, index.communities.items
     community = {item.id: place for place, item in enumerate(items)}
     chunk = {one.id: place for place, one in enumerate(graph.chunks)}
-    claim_chunk = {i if c.number is None else c.number: c.chunk for i, c in enumerate(graph.claims)}
-    of = {"e": dict(enumerate(node.chunks for node in graph.nodes)), "c": {number: (place,) for number, place in claim_chunk.items()}}
+    of = {
+        "e": dict(enumerate(node.chunks for node in graph.nodes)),
+        "c": {i if c.number is None else c.number: c.chunks for i, c in enumerate(graph.claims)},
+    }
     reports, chunks, waiting, read = {}, {}, [text], set()
     while waiting:
         for inside in BRACKET.findall(waiting.pop(0)):

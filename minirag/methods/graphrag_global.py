@@ -1,7 +1,9 @@
 """GraphRAG's global search: every report of one level of communities, mapped to partial answers and reduced to one.
 
-Paper: GraphRAG (From Local to Global). Official code: microsoft/graphrag, v3.1.2; `follow="code"` does as it does.
-Differs from the released code in: prompts, and what `MapReduceChoices`, `ReportChoices` and `GraphChoices` leave to choose.
+Paper: GraphRAG (From Local to Global). Official code: microsoft/graphrag, v3.1.2; `follow="code"`
+does as it does.
+Differs from the released code in: prompts; its windows show the occurrence weight and the rating
+beside each report, here they only sort; the order of the reports before the shuffle.
 """
 
 from concurrent.futures import Executor
@@ -27,12 +29,14 @@ from .map_reduce import MapReduceChoices, map_reduce
 class QueryChoices(Options):
     """level: 0 to 3 for the paper's C0 to C3; a level deeper than exists is the deepest. union: every report down to the level (G4, the code).
 
+    min_rating: reports that are rated lower are not read.
     report_k: only this many reports, the nearest to the question, go into map-reduce (None: all). roll_up: replace what was found by the
     communities this many levels above. Both are what the paper leaves to future work.
     """
 
     level: Count = 2
     union: bool = False
+    min_rating: float = 0.0
     report_k: Positive | None = None
     roll_up: Count = 0
 
@@ -103,7 +107,8 @@ class GraphRAGGlobal(parts.CommunityMethod):
     def choose(self, questions):
         """For each question the trace that ends in the chosen communities: the layer, and, where asked for, vectors and roll-up."""
         c = self.chosen["query"]
-        traces = [(step,) for step in community.layer(questions, self.index, c.level, c.union)]
+        layer = community.layer(questions, self.index, c.level, c.union, c.min_rating)
+        traces = [(step,) for step in layer]
         if c.report_k is not None:
             near = community.vdb(questions, self._vectors, [trace[-1].data["communities"] for trace in traces], c.report_k)
             traces = [(*trace, step) for trace, step in zip(traces, near)]
@@ -137,16 +142,30 @@ class GraphRAGGlobal(parts.CommunityMethod):
         trace = self.choose([question])[0]
         places = {self.passage(place).id: place for place in trace[-1].data["communities"]}
         units = [(name, self.index.reports[place].text) for name, place in places.items()]
-        rating = {name: self.index.reports[place].rating for name, place in places.items()}
-        text, steps, kept = map_reduce(self.llm, question, units, self.chosen["reading"], "reports", self.executor, rating)
+        reading = self.chosen["reading"]
+        rank = self._rank(places, by_occurrence=reading.resort == "occurrence")
+        text, steps, kept = map_reduce(
+            self.llm, question, units, reading, "reports", self.executor, rank
+        )
+
         named, chunks = cited(self.index, text)
-        named = [place for place in named if place in places.values()] or [places[unit] for _, _, window in kept for unit in window]
-        used = self._used(dict.fromkeys(named), kept, chunks)
-        spent = (self.llm.ledger - before).total
+        read = [places[unit] for _, _, window in kept for unit in window]
+        rests_on = [place for place in named if place in places.values()] or read
+        used = self._used(dict.fromkeys(rests_on), kept, chunks)
         if kept and not self.llm.is_model:
-            text += f"\nReports: {self._ids(named)}. Passages behind them: {', '.join(self.chunks[i].id for i in chunks[:12]) or 'none named'}."
-        passages = tuple(Passage(self.passage(place), score, rank) for rank, (place, score) in enumerate(used.data["scores"].items(), start=1))
-        return Answer(text, self.llm.name, Retrieval(question, self.name, passages, (*trace, *steps, used)), spent.prompt_tokens, spent.completion_tokens)
+            behind = ", ".join(self.chunks[i].id for i in chunks[:12]) or "none named"
+            text += f"\nReports: {self._ids(rests_on)}. Passages behind them: {behind}."
+
+        ranked = enumerate(used.data["scores"].items(), start=1)
+        passages = [Passage(self.passage(place), score, i) for i, (place, score) in ranked]
+        retrieval = Retrieval(question, self.name, tuple(passages), (*trace, *steps, used))
+        spent = (self.llm.ledger - before).total
+        return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
+
+    def _rank(self, places, by_occurrence):
+        """Report -> what it is sorted by in a window: occurrence weight if asked for, rating."""
+        weight, reports = self.index.occurrence() if by_occurrence else {}, self.index.reports
+        return {name: (weight.get(p, 0.0), reports[p].rating) for name, p in places.items()}
 
     def _ids(self, places):
         return ", ".join(dict.fromkeys(self.index.communities.items[place].id for place in places))

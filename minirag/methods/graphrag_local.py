@@ -1,42 +1,71 @@
 """GraphRAG's local search (the survey's LGraphRAG): from the entities nearest to the question to their relations, passages and reports.
 
-Official code: microsoft/graphrag, v3.1.2; the paper itself describes global search only. Follows the survey's row: VDB, Onehop, Occurrence, Entity.
+Official code: microsoft/graphrag, v3.1.2; the paper itself describes global search only. Follows
+the survey's row: VDB, Onehop, Occurrence, Entity.
+Differs from the released code in: prompts and the layout of its tables, whose headings cost tokens
+there; relations that are equal in rank come in the order of the graph; no history of a
+conversation.
 """
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from ..algorithms.packing import prefix
 from ..choices import Count, Options, Positive, Probability, route
 from ..encoders import load_encoder
 from ..index.reports import CODE as REPORT_CODE
 from ..index.reports import CommunityIndex, ReportChoices
 from ..index.vectors import node_index
 from ..llm import load_llm
-from ..operators import chunk, community, node, relationship
+from ..operators import chunk, community, node, rank, relationship
 from ..results import Answer, Step
 from ..tokens import TokenCounter, count_tokens
 from ..utils import MiniragError
 from . import graphrag_parts as parts
+from .graphrag_local_context import LocalTexts
 
 
 @dataclass(frozen=True)
 class LocalChoices(Options):
-    """How much of what goes into the context. The defaults are the survey's composition; `CODE` holds what the released code does instead.
+    """What goes into the context, and how much. The defaults are the survey's composition; `CODE`
+    holds what the released code does instead.
 
-    node_k: entities (the survey's k is 4; the code asks for twice its 10 and keeps them all). relation_k: relations (None: all, until the budget ends).
-    community_k: reports. community_order: "rating" (survey), or "hits", the number of chosen entities first (code).
-    chunk_order: "occurrence" (survey), or "entity", by the first chosen entity that a chunk names (code).
-    window: tokens of the whole context; report_share and text_share of it go to reports and passages, the rest to entities and relations.
+    node_k: entities (the survey's k is 4; the code asks for twice its 10 and keeps them all).
+    relation_k: relations (None: all, until the budget ends). outside_k: relations to entities
+        outside the chosen ones, for each of these (None: all; code: 10). relation_order: "links",
+        those between two chosen entities first, then by how many chosen entities the far end is
+        related to (survey, code), or "degree", the sum of both ends' degrees, then the weight
+        (nano-graphrag).
+    community_k: reports (None: all, until the budget ends: code). community_order: "rating"
+        (survey), or "hits", the number of chosen entities first (code). level: only reports of
+        communities down to this level (None: of all levels; code: 2).
+    chunk_order: "occurrence" (survey), or by the first chosen entity that a chunk names, then by
+        how many of this entity's relations ("entity", code) or neighbours ("neighbours",
+        nano-graphrag) it holds. every_passage: passages enter until the budget ends, however small
+        k is (code).
+    include_claims: claims about the entities follow the relations (code, where claims were
+        extracted).
+    fill: entities, relations and claims enter "in order", or "by entity" (code): see
+        `LocalTexts.entity_by_entity`.
+    section_order: of the context, "passages first", or "reports first" (code), then entities and
+        relations, then passages.
+    window: tokens of the whole context; report_share and text_share of it go to reports and
+        passages, the rest to entities and relations.
     count: tokenizer, or text -> tokens.
     """
 
     node_k: Positive = 4
     relation_k: Count | None = None
-    community_k: Count = 4
+    outside_k: Count | None = None
+    relation_order: Literal["links", "degree"] = "links"
+    community_k: Count | None = 4
     community_order: Literal["rating", "hits"] = "rating"
-    chunk_order: Literal["occurrence", "entity"] = "occurrence"
+    level: Count | None = None
+    chunk_order: Literal["occurrence", "entity", "neighbours"] = "occurrence"
+    every_passage: bool = False
+    include_claims: bool = False
+    fill: Literal["in order", "by entity"] = "in order"
+    section_order: Literal["passages first", "reports first"] = "passages first"
     window: Positive = 8000
     report_share: Probability = 0.15
     text_share: Probability = 0.5
@@ -51,7 +80,11 @@ class LocalChoices(Options):
         return self.count(text) if callable(self.count) else count_tokens(text, self.count)
 
 
-CODE = {"node_k": 20, "community_k": 10, "community_order": "hits", "chunk_order": "entity", "window": 12000}
+CODE = {
+    "node_k": 20, "outside_k": 10, "community_k": None, "community_order": "hits", "level": 2,
+    "chunk_order": "entity", "every_passage": True, "include_claims": True, "fill": "by entity",
+    "section_order": "reports first", "window": 12000,
+}  # fmt: skip
 KINDS = {"local": (LocalChoices, CODE), "reporting": (ReportChoices, REPORT_CODE), "building": (parts.GraphChoices, parts.GRAPH_CODE)}
 
 
@@ -100,12 +133,17 @@ class GraphRAGLocal(parts.CommunityMethod):
         c = self.chosen["local"]
         labels = [one.title or one.id for one in self.chunks]
         found = node.vdb(questions, self.node_index, c.node_k)
-        related = relationship.onehop(found, self.graph, c.relation_k)
-        reports = community.entity(found, self.index, c.community_k, c.community_order)
-        if c.chunk_order == "entity":
-            scored = chunk.by_entity(found, related, self.graph, labels)
-        else:
+        related = relationship.onehop(
+            found, self.graph, c.relation_k, c.outside_k, c.relation_order
+        )
+        reports = community.entity(
+            found, self.index, c.community_k, c.community_order, c.level, union=True
+        )
+        if c.chunk_order == "occurrence":
             scored = chunk.occurrence(related, self.graph, labels)
+        else:
+            counted = {"entity": "relations", "neighbours": "neighbours"}[c.chunk_order]
+            scored = chunk.by_entity(found, self.graph, labels, counted)
         return list(zip(found, related, reports, scored))
 
     def context(self, retrieval):
@@ -114,31 +152,34 @@ class GraphRAGLocal(parts.CommunityMethod):
         Source: Survey, Sec. 6.3 (generation)
         """
         c = self.chosen["local"]
-        found, related, reports, _ = retrieval.trace
-        entities = [self._entity(i) for _, i, _ in found.data["nodes"]]
-        relations = [self._relation(i) for i, _ in related.data["relations"]]
-        wanted = {
-            "reports": ([self._report(place) for place in reports.data["communities"]], c.report_share),
-            "entities and relations": ([*entities, *relations], 1 - c.report_share - c.text_share),
-            "passages": ([p.chunk.passage for p in retrieval.passages if p.score > 0] or [p.chunk.passage for p in retrieval.passages], c.text_share),
+        found, related, reports, scored = retrieval.trace
+        texts = LocalTexts(self.index, c)
+        shares = {
+            "reports": c.report_share,
+            "entities and relations": 1 - c.report_share - c.text_share,
+            "passages": c.text_share,
         }
-        sections, said = {}, []
-        for name, (texts, share) in wanted.items():
-            fit = prefix([c.tokens(text + "\n\n") for text in texts], int(c.window * share))
-            sections[name] = texts[:fit]
-            said.append(f"{fit} of {len(texts)} {name} in {int(c.window * share)} tokens")
-        return sections, Step("context", "; ".join(said), (), {"sections": {name: len(texts) for name, texts in sections.items()}})
+        budget = {name: int(c.window * share) for name, share in shares.items()}
+        wanted = {"reports": texts.reports(reports), "passages": self._passages(retrieval, scored)}
+        around, count = texts.around(found, related, budget["entities and relations"])
+        sections = {
+            "reports": texts.fitting(wanted["reports"], budget["reports"]),
+            "entities and relations": around,
+            "passages": texts.fitting(wanted["passages"], budget["passages"]),
+        }
+        held = {name: len(kept) for name, kept in sections.items()}
+        given = {name: len(wanted[name]) if name in wanted else count for name in sections}
+        said = [f"{held[name]} of {given[name]} {name} in {budget[name]} tokens" for name in held]
+        return sections, Step("context", "; ".join(said), (), {"sections": held})
 
-    def _entity(self, place):
-        one = self.graph.nodes[place]
-        return f"{one.name}\n{one.name}{f' ({one.type})' if one.type else ''}: {one.description}"
-
-    def _relation(self, place):
-        edge, label = self.graph.edges[place], relationship.label(self.graph, place)
-        return f"{label}\n{' '.join(part for part in (edge.name, edge.description) if part) or label}"
-
-    def _report(self, place):
-        return f"{self.index.reports[place].title}\n{self.index.reports[place].text}"
+    def _passages(self, retrieval, scored):
+        """Texts of the passages that scored above 0; of all that were retrieved where none did."""
+        if self.chosen["local"].every_passage:
+            scores = scored.data["scores"]
+            ranked = rank(scores, len(scores), self.ties)
+            return [self.chunks[i].passage for i in ranked if scores[i] > 0]
+        found = [p for p in retrieval.passages if p.score > 0] or retrieval.passages
+        return [p.chunk.passage for p in found]
 
     def answer(self, question, k=5):
         """Retrieve, fill the context section by section, and let the language model (or the offline rule) answer from it.
@@ -147,7 +188,11 @@ class GraphRAGLocal(parts.CommunityMethod):
         """
         retrieval = self.retrieve(question, k)
         sections, step = self.context(retrieval)
+        if self.chosen["local"].section_order == "passages first":
+            sections = dict(reversed(sections.items()))
         before = self.llm.ledger.snapshot()
-        text = self.llm("answer", question=question, passages=[text for name in ("passages", "entities and relations", "reports") for text in sections[name]])
+        passages = [text for texts in sections.values() for text in texts]
+        text = self.llm("answer", question=question, passages=passages)
         spent = (self.llm.ledger - before).total
-        return Answer(text, self.llm.name, replace(retrieval, trace=(*retrieval.trace, step)), spent.prompt_tokens, spent.completion_tokens)
+        retrieval = replace(retrieval, trace=(*retrieval.trace, step))
+        return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)

@@ -24,7 +24,9 @@ KEPT = "reports.jsonl"
 
 @dataclass(frozen=True)
 class GraphChoices(Options):
-    """gleanings: extra turns of the extraction (the paper: 1 for podcasts, 0 for news). covariates: extract claims too. entity_types: the domain's own.
+    """gleanings: extra turns of the extraction (the paper: 1 for podcasts, 0 for news). covariates:
+    extract claims too. entity_types, examples: the domain's own types, and few-shot pairs of a text
+    and its records, for the extraction prompt (`extract_elements`).
 
     method, max_size, community_seed, resolution, best_of: of the division into communities (`find_communities`).
     largest_component_only: leave every smaller component without a community (G7, the code). reversed_edges: "add", or "last" (G6, the code).
@@ -33,6 +35,7 @@ class GraphChoices(Options):
     gleanings: Count = 1
     covariates: bool = False
     entity_types: tuple[str, ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
     method: Literal["leiden", "louvain"] = "leiden"
     max_size: Positive = 10
     community_seed: int = 0
@@ -55,8 +58,10 @@ def graph_of(corpus, llm, extraction=None, follow="paper", choices=GraphChoices(
     if isinstance(extraction, Graph):
         return extraction
     if extraction is None:
-        asked = {"gleanings": choices.gleanings, "claims": choices.covariates, "entity_types": choices.entity_types, "follow": follow}
-        extraction = extract_elements(corpus, llm, executor=executor, **asked)
+        extraction = extract_elements(
+            corpus, llm, gleanings=choices.gleanings, claims=choices.covariates, follow=follow,
+            entity_types=choices.entity_types, examples=choices.examples, executor=executor,
+        )  # fmt: skip
     elif not isinstance(extraction, Elements):
         written = annotated_elements(corpus) if extraction == "annotations" else None
         extraction = written or choose_extraction(corpus, extraction, llm, executor)
@@ -111,8 +116,13 @@ def load(folder):
     if not (folder / "choices.json").is_file():
         raise MiniragError(f"{folder} holds no saved GraphRAG index: choices.json is missing. Build it again.")
     choices = json.loads((folder / "choices.json").read_text(encoding="utf-8"))
-    choices = {name: tuple(value) if isinstance(value, list) else value for name, value in choices.items()}
+    choices = {name: _as_tuples(value) for name, value in choices.items()}
     return load_index(folder / REPORTS_OF), choices
+
+
+def _as_tuples(value):
+    """A value out of JSON, which has no tuples."""
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 class CommunityMethod(Method):

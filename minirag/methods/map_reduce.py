@@ -24,17 +24,21 @@ CUT = " [shortened]"
 class MapReduceChoices(Options):
     """How a collection is read. The defaults are the paper's; `CODE` holds what the released code does instead.
 
-    window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k). whole_prompt: the instructions and the question count too;
-        False counts the data alone, as the code does.
-    seed: of the shuffle (the code always uses 86). resort: after packing, units go by rating inside their window (G10).
-    scoring: "answer", one answer and one score a window (paper), or "points", a list of scored points (G9).
-    oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a window that "exceed"s the limit (code).
+    window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k). whole_prompt: the
+        instructions and the question count too; False counts the data alone, as the code does.
+    seed: of the shuffle (the code always uses 86); None keeps the order given. resort: after
+        packing, reports go by "rating" inside their window, or by "occurrence" (the code, G10): the
+        passages that name a member of the community, then the rating.
+    scoring: "answer", one answer and one score a window (paper), or "points", a list of scored
+        points (G9).
+    oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a
+        window that "exceed"s the limit and parts the units before it from those after it (code).
     """
 
     window: Positive = 8000
     whole_prompt: bool = True
-    seed: int = 0
-    resort: bool = False
+    seed: int | None = 0
+    resort: Literal[False, "rating", "occurrence"] = False
     scoring: Literal["answer", "points"] = "answer"
     oversize: Literal["cut", "leave out", "exceed"] = "cut"
     count: TokenCounter = "regex"
@@ -43,7 +47,10 @@ class MapReduceChoices(Options):
         return self.count(text) if callable(self.count) else count_tokens(text, self.count)
 
 
-CODE = {"window": 12000, "whole_prompt": False, "seed": 86, "resort": True, "scoring": "points", "oversize": "exceed"}
+CODE = {
+    "window": 12000, "whole_prompt": False, "seed": 86, "resort": "occurrence", "scoring": "points",
+    "oversize": "exceed",
+}  # fmt: skip
 NAMES = frozenset(field.name for field in fields(MapReduceChoices))
 
 
@@ -67,24 +74,29 @@ def shorten(text, fits):
     return text[: ends[low - 1]] + CUT if low else ""
 
 
-def windows_of(units, question, choices, weight=None):
-    """Shuffled units in windows: `(windows, step)`. units: `[(id, text)]`; a window is a list of units; weight: id -> rating, for `resort`.
+def windows_of(units, question, choices, rank=None):
+    """Shuffled units in windows: `(windows, step)`, a window being a list of units.
+
+    units: `[(id, text)]`. rank: id -> what `resort` sorts by inside a window, highest first.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
     size = lambda some: prompt_tokens(SCORINGS[choices.scoring], {"question": question, "units": some}, choices)
     units, header = list(units), size([])
-    random.Random(choices.seed).shuffle(units)
+    if choices.seed is not None:
+        random.Random(choices.seed).shuffle(units)
     if units and header >= choices.window:
         said = f"A window of {choices.window} tokens cannot hold anything: instructions and question alone take {header}."
         raise MiniragError(f"{said} Use a larger window.")
-    small, over, changed = _sorted_by_fit(units, size, header, choices)
-    packed, alone = pack([_tokens(unit, choices) for unit in small], choices.window, header)
-    windows = _checked([[small[i] for i in window] for window in packed], lambda window: size(window) <= choices.window)
-    windows += [[small[i]] for i in alone] + [[unit] for unit in over]
-    if choices.resort:
-        windows = [sorted(window, key=lambda unit: -(weight or {}).get(unit[0], 0.0)) for window in windows]
-    return windows, _packing_step(len(units), windows, [size(window) for window in windows], choices, changed)
+    fitted, changed = _fitted(units, size, header, choices)
+    sizes = [_tokens(unit, choices) for unit in fitted]
+    packed, _ = pack(sizes, choices.window, header, split=True)
+    windows = [[fitted[i] for i in window] for window in packed]
+    windows = _checked(windows, lambda window: size(window) <= choices.window)
+    if choices.resort and rank:
+        place = lambda unit: rank[unit[0]]
+        windows = [sorted(window, key=place, reverse=True) for window in windows]
+    return windows, _packing_step(len(units), windows, list(map(size, windows)), choices, changed)
 
 
 def _tokens(unit, choices):
@@ -92,20 +104,20 @@ def _tokens(unit, choices):
     return choices.tokens(unit_block(unit) + "\n\n")
 
 
-def _sorted_by_fit(units, size, header, choices):
-    """Units that fit a window, units that go over it alone, and `{"shortened": ids, "left_out": ids}` of what was done about larger ones."""
-    small, over, changed = [], [], {"shortened": [], "left_out": []}
+def _fitted(units, size, header, choices):
+    """Units, those larger than a window shortened, left out or kept, and what was done to which."""
+    fitted, changed = [], {"shortened": [], "left_out": []}
     for name, text in units:
-        if header + _tokens((name, text), choices) <= choices.window or size([(name, text)]) <= choices.window:
-            small.append((name, text))
-        elif choices.oversize == "exceed":
-            over.append((name, text))
-        elif choices.oversize == "cut" and (shorter := shorten(text, lambda text: size([(name, text)]) <= choices.window)):
-            small.append((name, shorter))
+        holds = lambda text: size([(name, text)]) <= choices.window
+        small = header + _tokens((name, text), choices) <= choices.window or holds(text)
+        if small or choices.oversize == "exceed":
+            fitted.append((name, text))
+        elif choices.oversize == "cut" and (shorter := shorten(text, holds)):
+            fitted.append((name, shorter))
             changed["shortened"].append(name)
         else:
             changed["left_out"].append(name)
-    return small, over, changed
+    return fitted, changed
 
 
 def _checked(windows, fits):
@@ -121,22 +133,31 @@ def _checked(windows, fits):
 
 def _packing_step(count, windows, tokens, choices, changed):
     shortened, left_out = changed["shortened"], changed["left_out"]
-    said = f"{count} units shuffled (seed {choices.seed}) into {len(windows)} windows of at most {choices.window} tokens, the largest {max(tokens, default=0)}"
-    said += f"; {len(shortened)} larger than a window, shortened" * bool(shortened) + f"; {len(left_out)} LEFT OUT, larger than a window" * bool(left_out)
-    over = sum(size > choices.window for size in tokens)
-    said += f"; {over} windows exceed the limit, each with one unit" * bool(over)
+    order = "in the order given" if choices.seed is None else f"shuffled (seed {choices.seed})"
+    said = [
+        f"{count} units {order} into {len(windows)} windows of at most {choices.window} tokens, "
+        f"the largest {max(tokens, default=0)}"
+    ]
+    if shortened:
+        said.append(f"{len(shortened)} larger than a window, shortened")
+    if left_out:
+        said.append(f"{len(left_out)} LEFT OUT, larger than a window")
+    if over := sum(size > choices.window for size in tokens):
+        said.append(f"{over} windows exceed the limit, each with one unit")
     held = [[unit[0] for unit in window] for window in windows]
-    return Step("pack", said, (), {"windows": held, "tokens": tokens, "limit": choices.window, **changed})
+    data = {"windows": held, "tokens": tokens, "limit": choices.window, **changed}
+    return Step("pack", "; ".join(said), (), data)
 
 
-def map_reduce(llm, question, units, choices, what="reports", executor=None, weight=None):
+def map_reduce(llm, question, units, choices, what="reports", executor=None, rank=None):
     """Answer from a whole collection: `(text, steps, kept)`; `kept` are `(answer, score, unit ids of its window)` of what the answer rests on.
 
-    executor: any `concurrent.futures.Executor` for the map step. Where no partial answer scores above 0 nobody is asked to reduce, and the text says so.
+    units, rank: as in `windows_of`. executor: any `concurrent.futures.Executor` for the map step.
+    Where no partial answer scores above 0 nobody is asked to reduce, and the text says so.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
     """
-    windows, packing = windows_of(units, question, choices, weight)
+    windows, packing = windows_of(units, question, choices, rank)
     asked = [{"question": question, "units": window} for window in windows]
     replies = llm.map(SCORINGS[choices.scoring], asked, executor=executor, description="map")
     partial = [(text, score, tuple(unit[0] for unit in window)) for window, reply in zip(windows, replies) for text, score in reply]

@@ -70,20 +70,27 @@ def occurrence(chosen, graph, labels):
     return steps
 
 
-def by_entity(chosen, related, graph, labels):
-    """The order of GraphRAG's released code: chunks of the first chosen entity first; within one entity, those with more of its relations.
+def by_entity(chosen, graph, labels, counted="relations"):
+    """The order of GraphRAG's released code: the chunks of the first entity, then of the second, ...
 
-    `chosen` holds nodes, `related` the relations at them; `step.data["scores"]` is (chunks,), higher for earlier.
+    Within one entity, chunks that hold more of its "relations" come first, or of its "neighbours"
+    (nano-graphrag). `chosen` holds nodes; `step.data["scores"]` is (chunks,), higher for earlier.
 
     Source: Survey, Sec. 6.1 (op-chunk)
     """
+    held = {node: [] for step in chosen for _, node, _ in step.data["nodes"]}
+    for edge in graph.edges:
+        for node, far in {(edge.source, edge.target), (edge.target, edge.source)}:
+            if edge.kind == "relation" and node in held:
+                read = edge if counted == "relations" else graph.nodes[far]
+                held[node].append(set(read.chunks))
     steps = []
-    for step, relations in zip(chosen, related):
+    for step in chosen:
         order = {}
         for rank, (_, node, _) in enumerate(step.data["nodes"]):
-            ours = [graph.edges[i] for i, _ in relations.data["relations"] if node in (graph.edges[i].source, graph.edges[i].target)]
-            for place in set(graph.nodes[node].chunks):
-                order.setdefault(place, (rank, -sum(place in edge.chunks for edge in ours), place))
+            for number, place in enumerate(dict.fromkeys(graph.nodes[node].chunks)):
+                count = sum(place in chunks for chunks in held[node])
+                order.setdefault(place, (rank, -count, number))
         scores = np.zeros(len(labels))
         for number, place in enumerate(sorted(order, key=order.get)):
             scores[place] = len(order) - number

@@ -11,35 +11,41 @@ from .ranking import rank, top_items
 ORDERS = ("rating", "hits")
 
 
-def layer(questions, index, level, union=False):
+def layer(questions, index, level, union=False, min_rating=0.0):
     """Layer: every community of a level, whatever the question.
 
     union: every community down to the level instead, parents beside their children (the released code, and the survey's wording).
+    min_rating: leave out those whose report is rated lower.
 
     Source: Survey, Sec. 6.1 (op-community); GraphRAG, Sec. 3.3 (sec-3.3)
     """
     communities = index.communities
-    places = index.at(level, union)
+    found = index.at(level, union)
+    places = [place for place in found if index.reports[place].rating >= min_rating]
     exists = min(level, communities.deepest)
     said = f"all {len(places)} reports {'down to' if union else 'of'} level {exists}"
     said += f" (level {level} does not exist: the deepest is {exists}, projected down)" if level > exists else ""
-    without = len(communities.at(level, union)) - len(places)
-    said += f"; {without} communities have no report" * bool(without)
+    if without := len(communities.at(level, union)) - len(found):
+        said += f"; {without} communities have no report"
+    if low := len(found) - len(places):
+        said += f"; {low} rated below {min_rating:g} are left out"
     items = tuple((index.reports[p].title, index.reports[p].rating) for p in places[:10])
     return [Step("community layer", said, items, {"communities": places, "level": exists}) for _ in questions]
 
 
-def entity(chosen, index, k=None, order="rating", level=None):
+def entity(chosen, index, k=None, order="rating", level=None, union=False):
     """Entity: the communities that contain a chosen node, by the rating of their report.
 
-    chosen: steps whose `data["nodes"]` are `(label, node position, score)`. order: "rating" (the survey), or "hits", the number of chosen nodes
-    first and the rating second (the released code). level: only communities of this level; None takes those of all levels.
+    chosen: steps whose `data["nodes"]` are `(label, node position, score)`. order: "rating" (the
+    survey), or "hits", the number of chosen nodes first and the rating second, equals in the order
+    of the nodes (the released code). level: only communities of this level, or with `union` of all
+    levels down to it; None takes those of all levels.
 
     Source: Survey, Sec. 6.1 (op-community)
     """
     if order not in ORDERS:
         raise ValueError(f"order={order!r}: expected one of {', '.join(ORDERS)}.")
-    allowed = set(index.at(level)) if level is not None else set(index.reports)
+    allowed = set(index.at(level, union)) if level is not None else set(index.reports)
     steps = []
     for step in chosen:
         hits = {}
@@ -47,8 +53,9 @@ def entity(chosen, index, k=None, order="rating", level=None):
             for place in index.communities.homes.get(node, ()):
                 if place in allowed:
                     hits[place] = hits.get(place, 0) + 1
-        key = lambda p: (-index.reports[p].rating, p) if order == "rating" else (-hits[p], -index.reports[p].rating, p)
-        found = sorted(hits, key=key)
+        rating = lambda p: -index.reports[p].rating
+        keys = {"rating": lambda p: (rating(p), p), "hits": lambda p: (-hits[p], rating(p))}
+        found = sorted(hits, key=keys[order])
         items = tuple((index.reports[p].title, index.reports[p].rating) for p in found[:k][:10])
         said = f"{len(found)} reports on communities of the chosen entities, by {order}; {len(found[:k])} taken"
         steps.append(Step("community entity", said, items, {"communities": found[:k]}))

@@ -42,11 +42,14 @@ def vdb(questions, index, k=10):
     return steps
 
 
-def onehop(chosen, graph, k=None):
+def onehop(chosen, graph, k=None, outside_k=None, order="links"):
     """Onehop: the relations at the chosen nodes.
 
-    Those between two chosen nodes come first, the others by how many chosen nodes their far end touches; then by the sum of their ends' degrees.
-    `step.data["relations"]` holds `(edge position, score)`; the score is the number of chosen ends.
+    order: with "links" those between two chosen nodes come first, the others by how many chosen
+    nodes their far end touches; then by the sum of their ends' degrees. With "degree"
+    (nano-graphrag) all by that sum, then by weight. k: at most so many. outside_k: at most so many
+    for each chosen node of those that lead to a node outside. `step.data["relations"]` holds `(edge
+    position, score)`; the score is the number of chosen ends.
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
@@ -54,14 +57,30 @@ def onehop(chosen, graph, k=None):
     degree = Counter(end for _, *ends in relations for end in set(ends))
     steps = []
     for step in chosen:
-        start = {node for _, node, _ in step.data["nodes"]}
-        touching = [(i, s, t) for i, s, t in relations if s in start or t in start]
-        links = Counter(t if s in start else s for _, s, t in touching if not (s in start and t in start))
-        inside = lambda row: row[1] in start and row[2] in start
-        far = lambda row: links[row[2] if row[1] in start else row[1]]
-        touching.sort(key=lambda row: (not inside(row), -far(row), -(degree[row[1]] + degree[row[2]]), row[0]))
+        turn = {}
+        for _, node, _ in step.data["nodes"]:
+            turn.setdefault(node, len(turn))
+        touching = [row for row in relations if row[1] in turn or row[2] in turn]
+        inside = lambda row: row[1] in turn and row[2] in turn
+        outer = [row for row in touching if not inside(row)]
+        links = Counter(end for end, _ in {(t, s) if s in turn else (s, t) for _, s, t in outer})
+        far = lambda row: links[row[2] if row[1] in turn else row[1]]
+        prominence = lambda row: degree[row[1]] + degree[row[2]]
+        weight = lambda row: graph.edges[row[0]].weight
+        first = lambda row: min(turn[end] for end in row[1:] if end in turn)
+        keys = {
+            "links": lambda row: (not inside(row), -far(row), -prominence(row), row[0]),
+            "degree": lambda row: (-prominence(row), -weight(row), first(row), row[0]),
+        }
+        touching.sort(key=keys[order])
+        if outside_k is not None:
+            outer = [row for row in touching if not inside(row)]
+            gone = set(outer[outside_k * len(turn) :])
+            touching = [row for row in touching if row not in gone]
         found = [(row[0], 1.0 + inside(row)) for row in touching[:k]]
-        said = f"{len(touching)} relations at {len(start)} nodes, {sum(map(inside, touching))} of them between two; {len(found)} taken"
+        between = sum(map(inside, touching))
+        said = f"{len(touching)} relations at {len(turn)} nodes, {between} of them between two"
+        said += f"; {len(found)} taken"
         items = tuple((label(graph, i), score) for i, score in found[:10])
         steps.append(Step("relationship onehop", said, items, {"relations": found}))
     return steps
