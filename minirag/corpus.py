@@ -4,6 +4,8 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, Mapping, NamedTuple
 
+from .utils import not_math, valid_text
+
 
 @dataclass(frozen=True)
 class Document:
@@ -74,13 +76,21 @@ class Question:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents, their chunks, and, where somebody made them, questions and extractions."""
+    """Documents, their chunks, and, where somebody made them, questions and extractions.
+
+    A lone surrogate in an id, title, text or question becomes U+FFFD (�): half a character cannot be
+    written to a file, sent to a model or encoded.
+    """
 
     name: str
     documents: tuple[Document, ...]
     chunks: tuple[Chunk, ...]
     questions: tuple[Question, ...] = ()
     extractions: Mapping[str, Extraction] = field(default_factory=dict)
+
+    def __post_init__(self):
+        for name in ("documents", "chunks", "questions"):
+            object.__setattr__(self, name, tuple(map(_valid, getattr(self, name))))
 
     def __repr__(self):
         extras = f", {len(self.questions)} questions" if self.questions else ""
@@ -91,7 +101,8 @@ class Corpus:
     def _repr_html_(self):
         cells = [(c.id, c.title, c.text[:90]) for c in self.chunks[:5]]
         rows = "".join("<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
-        return f"<p>{escape(repr(self))}</p><table><tr><th>id</th><th>title</th><th>text</th></tr>{rows}</table>"
+        head = "<tr><th>id</th><th>title</th><th>text</th></tr>"
+        return not_math(f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>")
 
     def question(self, question_id):
         """The question with this id."""
@@ -104,3 +115,10 @@ class Corpus:
     def without_gold(self):
         """The same corpus with every answer, gold passage, kind and chain removed from its questions."""
         return replace(self, questions=tuple(Question(q.id, q.text) for q in self.questions))
+
+
+def _valid(noun):
+    """The document, chunk or question with valid Unicode in its own strings."""
+    own = {name: value for name, value in vars(noun).items() if isinstance(value, str)}
+    changed = {name: valid_text(text) for name, text in own.items() if valid_text(text) != text}
+    return replace(noun, **changed) if changed else noun

@@ -8,7 +8,7 @@ from .algorithms.vectors import normalize
 from .embedding_cache import EmbeddingCache, key_of
 from .model_files import fingerprint_of, minilm_folder, model_folder, quiet
 from .presets import PRESETS, TOKEN_PRESETS, load_preset
-from .utils import MiniragError, progress
+from .utils import MiniragError, progress, valid_text
 
 TEXTS_AT_ONCE = 2048  # encoded between two writes to the cache: what an interrupted run loses
 BATCH = 32
@@ -128,7 +128,9 @@ class PresetEncoder(TransformerEncoder):
 
 
 def _vectors(model, texts):
-    whole = [text.encode("utf-8", "replace").decode() for text in texts]  # half a surrogate pair, which JSON may hold, stops the tokenizer
+    whole = [
+        valid_text(text) for text in texts
+    ]  # a question, or a model's triple, may hold half a character
     with quiet():
         return normalize(model.encode(whole, batch_size=len(whole), show_progress_bar=False, convert_to_numpy=True).astype(np.float32))
 

@@ -76,10 +76,12 @@ def list_exercises(folder=None):
 
 
 def exercise_name(name, folder=None):
-    """The full name for 3, "3", "03" or any part that only one exercise has."""
+    """The full name for 3, "3", "03", or for three or more letters that begin a word of only one."""
     names, wanted = list_exercises(folder), str(name)
     number = f"{int(wanted):02d}_" if wanted.isdecimal() else None
-    found = [known for known in names if known == wanted] or [known for known in names if (known.startswith(number) if number else wanted in known)]
+    begins = f"_{number or wanted}" if number or len(wanted) > 2 else None
+    found = [known for known in names if known == wanted]
+    found = found or [known for known in names if begins and begins in f"_{known}"]
     if len(found) != 1:
         raise MiniragError(f"{'Several exercises match' if found else 'There is no exercise'} {wanted!r}; there are: {', '.join(names) or 'none'}.")
     return found[0]

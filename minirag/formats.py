@@ -2,10 +2,12 @@
 
 import csv
 import io
+import itertools
 import json
 import re
 
 from minirag.corpus import Document
+from minirag.utils import valid_text
 
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -26,6 +28,7 @@ class Unreadable(Exception):
 
 
 UNKNOWN_ENCODING = "files whose text encoding is not known, save them as UTF-8"
+LOOSE_QUOTE = "lines with a quotation mark out of place, such as one that is not closed"
 GUESSED_ENCODING = "files whose text encoding was guessed, look at their accents or save them as UTF-8"
 
 
@@ -111,7 +114,7 @@ def read_jsonl(file, name, problems):
         if not isinstance(row, dict) or not isinstance(row.get("text"), str) or not row["text"].strip():
             problems.append((f"line {number}", "rows without a text"))
             continue
-        key = f"{name}:{row['id']}" if row.get("id") not in (None, "") else f"{name}:{number}"
+        key = valid_text(f"{name}:{number if row.get('id') in (None, '') else row['id']}")
         while key in documents:
             key += f"@{number}"
         rest = {field: value for field, value in row.items() if field not in ("text", "title")}
@@ -120,12 +123,23 @@ def read_jsonl(file, name, problems):
 
 
 def read_table(file, name, problems):
-    """Each row of a table is a document: a line "column: value" for every filled cell, and the first column's value as the title."""
+    """Each row of a table is a document: a line "column: value" for every filled cell.
+
+    Its title is the first column's value. A column whose name another one has already is told apart
+    by its number.
+    """
     text = decode(file.read_bytes(), problems)
     separator = "\t" if file.suffix.lower() == ".tsv" else max(",;\t", key=text.partition("\n")[0].count)
-    documents, rows = [], csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    documents, rows = [], _table_rows(io.StringIO(text).readlines(), separator, problems)
     try:
-        header = [cell.strip() or f"column {i}" for i, cell in enumerate(next(rows, []), start=1)]
+        header = []
+        for i, cell in enumerate(next(rows, []), start=1):
+            column = cell.strip() or f"column {i}"
+            if column in header:
+                reason = f"columns with the name of another, called {column!r} and its number"
+                problems.append((f"column {i}", reason))
+                column = f"{column} (column {i})"
+            header.append(column)
         for number, row in enumerate(rows, start=1):
             columns = header + [f"column {i}" for i in range(len(header) + 1, len(row) + 1)]
             cells = {column: cell.strip() for column, cell in zip(columns, row) if cell.strip()}
@@ -135,6 +149,28 @@ def read_table(file, name, problems):
     except csv.Error as error:
         problems.append((f"row {len(documents) + 1} and after", f"tables that could not be read to their end ({error})"))
     return documents
+
+
+def _table_rows(lines, separator, problems):
+    """The rows of a table. A quotation mark that is not closed ends with its line, with a report.
+
+    Else it would swallow all rows after it.
+    """
+    start = 0
+    while start < len(lines):
+        rows = csv.reader(itertools.islice(lines, start, None), delimiter=separator, strict=True)
+        first = start
+        try:
+            for row in rows:
+                yield row
+                first = start + rows.line_num
+            return
+        except csv.Error:
+            # What is no matter of quotation marks is raised again here.
+            [alone] = csv.reader(lines[first : first + 1], delimiter=separator)
+            problems.append((f"line {first + 1}", LOOSE_QUOTE))
+            yield alone
+            start = first + 1
 
 
 def read_pdf(file, name, problems):

@@ -125,4 +125,23 @@ class Graph:
         found = {"nodes": len(graph.nodes), "edges": len(graph.edges), "chunks": len(graph.chunks), "claims": len(graph.claims)}
         if any(header.get(name, 0) != count for name, count in found.items()):
             raise MiniragError(f"{folder} is incomplete: graph.json announces {header}, the files hold {found}. Build the graph again.")
+        graph._check_places(folder)
         return graph
+
+    def _check_places(self, folder):
+        """Raise where a node, edge or claim points to a node or chunk that is not there."""
+        claims = [claim.subject for claim in self.claims]
+        claims += [claim.object for claim in self.claims if claim.object is not None]
+        ends = [place for edge in self.edges for place in (edge.source, edge.target)]
+        check_places(claims + ends, len(self.nodes), f"{folder} names nodes")
+        read = [place for one in (*self.nodes, *self.edges) for place in one.chunks]
+        read += [claim.chunk for claim in self.claims]
+        check_places(read, len(self.chunks), f"{folder} names chunks")
+
+
+def check_places(places, count, what):
+    """Raise `MiniragError` unless every place is a whole number from 0 to `count` - 1."""
+    for place in places:
+        if type(place) is not int or not 0 <= place < count:
+            said = f"{what} that are not there, such as number {place!r} of {count}"
+            raise MiniragError(f"{said}. Build it again.")

@@ -9,11 +9,12 @@ from minirag.chunking import chunk_tokens
 from minirag.corpus import Corpus
 from minirag.formats import FORMATS, Unreadable
 from minirag.shipped import corpus_card, list_corpora, load_corpus, read_corpus, shipped
-from minirag.utils import MiniragError, progress
+from minirag.utils import MiniragError, progress, valid_text
 
 __all__ = ["corpus_card", "list_corpora", "load_corpus", "read_corpus", "read_folder", "shipped"]
 
 SHOWN = 10
+HALF_CHARACTERS = "texts with half a character, in whose place stands �"
 
 
 def read_folder(path, chunker=None, *, name=None):
@@ -21,8 +22,10 @@ def read_folder(path, chunker=None, *, name=None):
 
     Read are .txt, .md, .html, .pdf (with the extra `pdf`), .jsonl (rows with a text, and perhaps id and title) and the tables .csv and .tsv, whose rows
     become documents of "column: value" lines. A document's id is its path below the folder, with "/" between folders; rows add ":" and their id or
-    line. Hidden files and folders are passed over, links that lead out of the folder are not followed.
-    What cannot be read is left out, and one warning at the end says how many files, which, and why.
+    line. Hidden files and folders are passed over; linked folders, and links that lead out of the
+    folder, are not followed. What cannot be read is left out, and one warning at the end says how
+    many files, which, and why. Half a character (a lone surrogate) becomes U+FFFD in a text; in a
+    file's name a byte that is no UTF-8 is written as \\xHH.
     chunker: a function document -> list of chunks; default `chunk_tokens`, 600 tokens with 100 of overlap.
     """
     root = Path(path).expanduser()
@@ -31,7 +34,7 @@ def read_folder(path, chunker=None, *, name=None):
     base = root if root.is_dir() else root.parent
     documents, chunks, skipped = [], [], []
     for file in progress(_files(root, skipped), description="reading", unit="file"):
-        for document in _read(file, file.relative_to(base).as_posix(), skipped):
+        for document in _read(file, _name(file, base), skipped):
             pieces = (chunker or chunk_tokens)(document)
             documents += [document] * bool(pieces)
             chunks += pieces
@@ -48,19 +51,42 @@ def _suffixes():
     return ", ".join(sorted(FORMATS))
 
 
+def _name(file, base):
+    """A file's path below `base` as valid Unicode; two files have two names, whatever the bytes."""
+    return os.fsencode(file.relative_to(base).as_posix()).decode("utf-8", "backslashreplace")
+
+
 def _files(root, skipped):
     """The files to try, sorted by their path below `root`."""
     if root.is_file():
         return [root]
-    home, found = root.resolve(), []
-    for folder, subfolders, names in os.walk(root):
+
+    def closed(error):
+        reason = f"folders that could not be opened ({error.strerror})"
+        skipped.append((_name(Path(error.filename), root), reason))
+
+    found = []
+    for folder, subfolders, names in os.walk(root, onerror=closed):
         subfolders[:] = [each for each in subfolders if not each.startswith(".")]
-        for file in (Path(folder) / each for each in names if not each.startswith(".")):
-            if file.is_symlink() and not file.resolve().is_relative_to(home):
-                skipped.append((file.relative_to(root).as_posix(), "links that lead out of the folder"))
-            else:
-                found.append(file)
+        files = [Path(folder) / each for each in names if not each.startswith(".")]
+        everything = [*(Path(folder) / each for each in subfolders), *files]
+        reasons = {path: _link(path, root) for path in everything}
+        skipped += [(_name(path, root), reason) for path, reason in reasons.items() if reason]
+        found += [path for path in files if not reasons[path]]
     return sorted(found, key=lambda file: file.relative_to(root).as_posix())
+
+
+def _link(path, root):
+    """Why a link is not followed; None for whatever is read."""
+    if not path.is_symlink():
+        return None
+    try:
+        inside = path.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError):  # Python before 3.13 tells a circle of links by a RuntimeError
+        return "links that lead in a circle"
+    if not inside:
+        return "links that lead out of the folder"
+    return "linked folders, which are not followed" if path.is_dir() else None
 
 
 def _read(file, relative, skipped):
@@ -82,6 +108,8 @@ def _read(file, relative, skipped):
         skipped.append((relative, f"files that could not be opened ({error.strerror})"))
         return []
     skipped += [(f"{relative}, {where}", reason) for where, reason in problems]
+    halved = [document for document in documents if valid_text(document.text) != document.text]
+    skipped += [(document.id, HALF_CHARACTERS) for document in halved]
     if not documents and not problems:
         skipped.append((relative, "files without any text"))
     return documents

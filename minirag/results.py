@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, Mapping
 
 from .corpus import Chunk
+from .utils import not_math
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,10 @@ class Retrieval:
     passages: tuple[Passage, ...]
     trace: tuple[Step, ...] = ()
 
+    def __iter__(self):
+        """The passages, best first."""
+        return iter(self.passages)
+
     @property
     def ids(self):
         return [passage.id for passage in self.passages]
@@ -70,7 +75,7 @@ class Retrieval:
             for p in self.passages
         )
         steps = "".join(f"<li>{escape(str(step))}</li>" for step in self.trace)
-        return (
+        return not_math(
             f"<p><b>{escape(self.method)}</b>: {escape(self.question)}</p>"
             f"<table><tr><th>rank</th><th>score</th><th style='text-align:left'>passage</th></tr>{rows}</table>"
             f"<details><summary>trace</summary><ol>{steps}</ol></details>"
@@ -91,4 +96,5 @@ class Answer:
         return f"Answer by {self.llm}: {self.text}\n{self.retrieval!r}"
 
     def _repr_html_(self):
-        return f"<p><b>Answer</b> (by {escape(self.llm)}): {escape(self.text)}</p>{self.retrieval._repr_html_()}"
+        said = f"<p><b>Answer</b> (by {escape(self.llm)}): {escape(self.text)}</p>"
+        return not_math(said) + self.retrieval._repr_html_()

@@ -1,5 +1,6 @@
 """Where the kit's own data lies, and the corpora that it ships."""
 
+from collections import Counter
 from pathlib import Path
 
 from minirag.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
@@ -41,9 +42,13 @@ def read_corpus(folder):
     """Read a folder in the shipped layout: passages.jsonl, and where they exist questions.jsonl and annotations.jsonl."""
     folder = Path(folder)
     documents = tuple(Document(row["id"], row["text"], row.get("title", "")) for row in _rows(folder / "passages.jsonl", "id", "text"))
-    ids = {document.id for document in documents}
-    if len(ids) < len(documents):
-        raise MiniragError(f"{folder.name}/passages.jsonl: two passages have the same id. Ids must be unique.")
+    ids = Counter(document.id for document in documents)
+    if twice := [id for id, count in ids.items() if count > 1]:
+        raise MiniragError(
+            f"{folder.name}/passages.jsonl: two passages have the same id {twice[0]!r}. "
+            "Ids must be unique."
+        )
+    ids = set(ids)
     chunks = tuple(Chunk(d.id, d.text, d.title, d.id, 0, len(d.text)) for d in documents)
     extractions = {"annotations": _annotations(folder / "annotations.jsonl", ids)} if (folder / "annotations.jsonl").is_file() else {}
     return Corpus(folder.name, documents, chunks, _questions(folder / "questions.jsonl", ids), extractions)

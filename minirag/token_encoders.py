@@ -10,7 +10,7 @@ from .algorithms.vectors import normalize
 from .encoders import TransformerEncoder, load_encoder
 from .model_files import model_folder, quiet
 from .presets import TOKEN_PRESETS
-from .utils import MiniragError
+from .utils import MiniragError, valid_text
 
 BATCH = 32
 QUERY_TOKENS, PASSAGE_TOKENS = 32, 300  # lengths of the ColBERTv2 model: short questions are filled up, long passages cut
@@ -62,7 +62,12 @@ class HiddenStates:
     def _split(self, text, kind):
         """(ids, which of them are words, the words) of one text."""
         tokenizer = self.encoder.model.tokenizer
-        read = tokenizer(self.encoder.prefix(kind) + text, truncation=True, max_length=self.encoder.model.max_seq_length, return_special_tokens_mask=True)
+        read = tokenizer(
+            self.encoder.prefix(kind) + valid_text(text),
+            truncation=True,
+            max_length=self.encoder.model.max_seq_length,
+            return_special_tokens_mask=True,
+        )
         real = [not special for special in read["special_tokens_mask"]]
         return real, [token for token, word in zip(tokenizer.convert_ids_to_tokens(read["input_ids"]), real) if word]
 
@@ -72,7 +77,7 @@ class HiddenStates:
     def encode(self, texts, kind="passage"):
         texts = list(texts)
         with quiet():
-            whole = [self.encoder.prefix(kind) + text for text in texts]
+            whole = [self.encoder.prefix(kind) + valid_text(text) for text in texts]
             found = self.encoder.model.encode(whole, batch_size=BATCH, output_value="token_embeddings", show_progress_bar=False) if texts else []
         states = [np.asarray(rows.cpu() if hasattr(rows, "cpu") else rows, dtype=np.float32) for rows in found]
         return [normalize(rows[: len(real)][real]) for rows, (real, _) in zip(states, (self._split(text, kind) for text in texts))]
@@ -107,7 +112,12 @@ class ColBERTTokens:
         tokenizer = self._parts[0]
         room = (QUERY_TOKENS if kind == "query" else PASSAGE_TOKENS) - 3
         marker = tokenizer.convert_tokens_to_ids("[unused0]" if kind == "query" else "[unused1]")
-        ids = [tokenizer.cls_token_id, marker, *tokenizer(text, add_special_tokens=False)["input_ids"][:room], tokenizer.sep_token_id]
+        ids = [
+            tokenizer.cls_token_id,
+            marker,
+            *tokenizer(valid_text(text), add_special_tokens=False)["input_ids"][:room],
+            tokenizer.sep_token_id,
+        ]
         fill = QUERY_TOKENS - len(ids) if kind == "query" else 0
         return ids + [tokenizer.mask_token_id] * fill, [1] * len(ids) + [0] * fill
 

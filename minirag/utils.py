@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -18,7 +19,8 @@ def write_atomic(path, data):
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data.encode("utf-8") if isinstance(data, str) else data)
+            # A lone surrogate, which JSON may hold, becomes what JSON calls it: \udXXX.
+            file.write(data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data)
         umask = os.umask(0)  # can only be read by setting it
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
@@ -44,6 +46,20 @@ def read_jsonl(path):
 def dump_jsonl(rows):
     """Return rows as JSON-lines text, keys in the order given, every script kept readable."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def valid_text(text):
+    """The text with U+FFFD for every lone surrogate: half a character, which no file takes."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+    return text
+
+
+def not_math(markup):
+    """HTML in which a notebook reads no mathematics: "$5 or $7" in a text is no formula."""
+    return f'<div class="mathjax_ignore">{markup}</div>'
 
 
 def progress(iterable=None, *, description="", total=None, unit="it"):

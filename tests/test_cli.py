@@ -1,6 +1,7 @@
 """The command line: what it prints, what it asks for, what it refuses."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -120,6 +121,11 @@ def test_each_passage_shows_the_nodes_that_led_there(folder):
     assert ask.entities_behind(METHODS["bm25"].build(corpus), retrieval, retrieval.passages[0]) == []
 
 
+def test_a_question_that_names_no_entity_says_what_ranks_the_passages(folder):
+    said = run("ask", folder, "who was it?", "--encoder", "lsa").stdout
+    assert "no entity was named, so the passages are ranked by their vectors" in said
+
+
 def test_another_script_is_read_and_answered(folder):
     said = run("ask", folder, "Кто такая Тильда Брант?", "--encoder", "lsa", "-k", "1").stdout
     assert "звезда" in said and "тильда брант" in said
@@ -194,6 +200,54 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(folder, tmp_path,
     monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path / "occupied"))
     said = run("ask", folder, QUESTION, "--encoder", "lsa")
     assert "Index: built, not kept" in said.stdout and "cannot be written" in said.stderr and "1. " in said.stdout
+    with FakeServer(reply=lambda body: "So the answer is: the moon.") as server:
+        said = run(
+            "ask",
+            folder,
+            QUESTION,
+            "--method",
+            "bm25",
+            "--llm",
+            "openai:m",
+            "--base-url",
+            server.url,
+        )
+    assert (
+        "the moon" in said.stdout
+        and "Answers kept" not in said.stdout
+        and "the model's answers will not be kept" in said.stderr
+    )
+
+
+def test_what_is_kept_and_what_is_not_is_said(folder, counted, monkeypatch):
+    def state(*arguments):
+        return re.search(
+            "^Index: (.*)$", run("ask", folder, QUESTION, *arguments).stdout, flags=re.M
+        )[1]
+
+    every_time = "built, which every run does anew"
+    assert (
+        state("--method", "bm25")
+        == state("--method", "dense", "--encoder", "lsa")
+        == f"{every_time}."
+    )
+    assert state("--method", "proposition") == f"{every_time}, with the vectors that are kept."
+    counted.seen.clear()
+    assert (
+        state("--method", "proposition") == f"{every_time}, with the vectors that are kept."
+        and not counted.seen
+    )
+    assert not METHODS["colbert"].vectors_are_kept
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr(
+        METHODS["hipporag"], "save", lambda self, folder: (_ for _ in ()).throw(full)
+    )
+    said = run("ask", folder, QUESTION)
+    assert (
+        "Index: built, not kept." in said.stdout
+        and "could not be kept" in said.stderr
+        and "No space left" in said.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -265,8 +319,94 @@ def test_a_model_on_a_server_answers_and_is_named(folder):
     with FakeServer(reply=lambda body: "So the answer is: Augusta Fenwick.") as server:
         said = run("ask", folder, QUESTION, "--method", "bm25", "--llm", "openai:m", "--base-url", server.url).stdout
         assert len(server.requests) == 1 and "Answer, by openai:m at 127.0.0.1:" in said and "Augusta Fenwick" in said
-        assert "max_calls is 0" in refused("ask", folder, QUESTION, "--method", "bm25", "--llm", "openai:m", "--base-url", server.url, "--max-calls", "0")
+        there = [
+            "--method",
+            "bm25",
+            "--llm",
+            "openai:m",
+            "--base-url",
+            server.url,
+            "--max-calls",
+            "0",
+        ]
+        stopped = refused("ask", folder, "Where did Augusta Fenwick live?", *there)
+        assert (
+            len(server.requests) == 1
+            and "max_calls is 0" in stopped.replace("--max-calls ", "max_calls is ")
+            and "are kept in" in stopped
+        )
+        assert (
+            "the moon" not in said
+            and "Augusta Fenwick" in run("ask", folder, QUESTION, *there).stdout
+        )  # asked once, and kept
         assert len(server.requests) == 1
+
+
+def records(body):
+    """A reply for whatever is asked: an entity list, triples or an answer."""
+    said = str(body["messages"])
+    return (
+        '{"triples": [["Augusta Fenwick", "paid for", "Kestrel Observatory"]]}'
+        if "triple" in said.lower()
+        else '["Augusta Fenwick"]'
+    )
+
+
+def test_no_prompt_is_paid_twice_by_two_methods_or_after_a_file_came_in(folder):
+    with FakeServer(reply=records) as server:
+        there = ["--llm", "openai:m", "--base-url", server.url, "--encoder", "lsa"]
+        said = run("compare", folder, QUESTION, "--methods", "hipporag,grag", *there).stdout
+        prompts = [json.dumps(body["messages"]) for _, _, body in server.requests]
+        assert (
+            len(prompts) == len(set(prompts)) == 7 and "Answers kept in " in said
+        )  # two for each of three texts, one for the question
+        assert (
+            "asks 0 times, and 1 answers are recorded"
+            in run("compare", folder, QUESTION, "--methods", "hipporag", *there, "--dry-run").stdout
+        )
+        (folder / "more.txt").write_text("Ottoline Vane met Augusta Fenwick.", encoding="utf-8")
+        planned = run(
+            "compare", folder, QUESTION, "--methods", "hipporag,grag", *there, "--dry-run"
+        ).stdout
+        assert (
+            len(server.requests) == 7
+            and "this asks 2 times" in planned
+            and "Index of grag: to be built." in planned
+        )
+        run("compare", folder, QUESTION, "--methods", "hipporag,grag", *there)
+        assert len(server.requests) == 9
+
+
+def test_compare_stops_at_the_cap_and_records_where_it_is_told(folder, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    with FakeServer(reply=records) as server:
+        there = [
+            "--llm",
+            "openai:m",
+            "--base-url",
+            server.url,
+            "--encoder",
+            "lsa",
+            "--record",
+            file,
+            "--max-calls",
+            "3",
+        ]
+        said = run(
+            "compare",
+            folder,
+            "Where did Augusta Fenwick live?",
+            "--methods",
+            "hipporag,bm25",
+            *there,
+            code=2,
+        )
+        assert len(server.requests) == 3 == len(file.read_text(encoding="utf-8").splitlines())
+    assert (
+        "1  money (" in re.sub(" +", " ", said.stdout).replace("1 ", "1  ")
+        and "hipporag" not in said.stdout.split("Question")[1].split("stage")[0]
+    )
+    assert "minirag: hipporag: stopped before call 4" in said.stderr and str(file) in said.stderr
 
 
 def test_a_recording_is_continued_and_replayed(folder, tmp_path):
@@ -314,6 +454,15 @@ def test_compare_shows_four_methods_and_names_the_others():
     named = [*free.split(","), *needy.split(",")]
     assert {METHODS[name].needs_model for name in free.split(",")} == {False} and {METHODS[name].needs_model for name in needy.split(",")} == {True}
     assert sorted([*named, "bm25", "dense", "hipporag", "graphrag-local"]) == sorted(name for name, m in METHODS.items() if name == m.name)
+
+
+def test_compare_tells_the_chunks_of_a_document_apart(tmp_path):
+    (tmp_path / "long_story.txt").write_text(
+        "Tilda Brant built it. " * 200 + "Augusta Fenwick paid. " * 200, encoding="utf-8"
+    )
+    (tmp_path / "note.txt").write_text("Tilda Brant met Augusta Fenwick.", encoding="utf-8")
+    cells = run("compare", tmp_path, "Who is Augusta Fenwick?", "--methods", "bm25").stdout
+    assert "long_story.txt#3 (" in cells and "note (" in cells and "long story (" not in cells
 
 
 def test_a_score_of_zero_is_no_rank(folder):
@@ -502,6 +651,44 @@ def test_text_cannot_steer_the_terminal(tmp_path):
     (tmp_path / "evil.txt").write_text("Mallory \x1b]0;owned\x07 wrote to [bold]Eve[/bold] in 1999.", encoding="utf-8")
     said = run("ask", tmp_path / "evil.txt", "To whom did Mallory write?", "--method", "bm25").stdout
     assert "\x07" not in said and "[bold]Eve[/bold]" in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such file names")
+def test_a_file_name_cannot_steer_the_terminal(tmp_path):
+    (tmp_path / "note.txt").write_text("Mallory wrote to Eve.", encoding="utf-8")
+    (tmp_path / "a\x1b]0;owned\x07.png").write_bytes(b"")
+    said = run("ask", tmp_path, "To whom did Mallory write?", "--method", "bm25")
+    assert "files of another kind (1: a]0;owned.png)" in said.stderr
+
+
+def test_whoever_stops_a_command_is_told_what_is_kept(monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ask, "open_corpus", stop)
+    assert run("ask", "professors", "Who?", code=130).stderr.startswith(
+        "minirag: stopped. Vectors and recorded answers are kept"
+    )
+
+
+def test_a_method_that_a_folder_cannot_train_says_so(folder):
+    said = run("ask", folder, QUESTION, "--method", "grag", "--encoder", "lsa").stdout
+    assert (
+        "It cannot be trained on this corpus: 'my_texts' has 0 questions" in said
+        and "minirag train" not in said
+    )
+    assert (
+        "answers after: minirag train grag professors"
+        in run("ask", "professors", GOLDEN, "--method", "grag", "--encoder", "lsa").stdout
+    )
+
+
+def test_help_has_a_short_name_and_the_shell_completes(folder):
+    assert (
+        run("-h").stdout == run("--help").stdout
+        and run("ask", "-h").stdout == run("ask", "--help").stdout
+    )
+    assert "--install-completion" in run("-h").stdout
 
 
 def test_colours_obey_the_terminal(monkeypatch, capsys):

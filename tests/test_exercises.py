@@ -302,8 +302,13 @@ def test_names_and_files_that_are_not_there_are_named(small, tmp_path, monkeypat
     assert exercises.exercise_name(3) == exercises.exercise_name("03") == exercises.exercise_name("pagerank") == "03_personalised_pagerank"
     with pytest.raises(MiniragError, match="no exercise '9'.*01_chunking"):
         exercises.check(9)
-    with pytest.raises(MiniragError, match="Several exercises match 'a'"):
-        exercises.exercise_name("a")
+    with pytest.raises(MiniragError, match="Several exercises match 'and'"):
+        exercises.exercise_name("and")
+    for meant_for_none in ("x", "rank", "m", ""):  # part of one name each, or of all
+        with pytest.raises(
+            MiniragError, match=f"no exercise '{meant_for_none}'; there are: 01_chunking"
+        ):
+            exercises.exercise_name(meant_for_none)
     with pytest.raises(MiniragError, match="no notebook nowhere.ipynb; copy 01_twice.ipynb"):
         exercises.check(1, tmp_path / "nowhere.ipynb", folder=small)
     (tmp_path / "01_twice.ipynb").write_bytes((small / "solutions" / "01_twice.ipynb").read_bytes())

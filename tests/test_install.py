@@ -1,9 +1,11 @@
 """The wheel is whole: installed elsewhere, without the checkout, it answers from a shipped corpus."""
 
+import ast
 import importlib.util
 import os
 import subprocess
 import sys
+import types
 import zipfile
 from pathlib import Path
 
@@ -56,6 +58,101 @@ def test_the_installed_command_line_answers_outside_the_checkout(installed, tmp_
     assert said.returncode == 0, said.stderr
     assert "Traceback" not in said.stderr and len(said.stdout.splitlines()) >= 5
     assert "Graph: hand-written annotations; --extraction rules" in said.stdout
+
+
+# What Windows lacks, or macOS: nothing that a student does may need it.
+UNIX_ONLY = "crypt fcntl grp nis ossaudiodev pty pwd resource spwd syslog termios tty".split()
+IMPORT_ALL = """
+import importlib, pathlib, sys
+root, unix_only = pathlib.Path(sys.argv[1]), sys.argv[2:]
+files = sorted((root / "minirag").rglob("*.py"))
+paths = [path.relative_to(root).with_suffix("") for path in files]
+names = [".".join(path.parts).removesuffix(".__init__") for path in paths]
+names = [name for name in names if not name.endswith("__main__") and ".exercises." not in name]
+for name in names:  # with the libraries, which know their system themselves
+    importlib.import_module(name)
+for name in [*unix_only, *(name for name in sys.modules if name.split(".")[0] == "minirag")]:
+    sys.modules.pop(name, None)
+sys.modules.update(dict.fromkeys(unix_only))  # None: an import raises ImportError
+for name in names:
+    importlib.import_module(name)
+print(len(names))
+"""
+
+
+def test_every_module_imports_where_unix_ends(tmp_path):
+    said = subprocess.run(
+        [sys.executable, "-c", IMPORT_ALL, str(ROOT), *UNIX_ONLY],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert said.returncode == 0, said.stderr
+    assert int(said.stdout) > 150
+
+
+def test_no_module_needs_what_only_unix_has():
+    """Also inside functions: no import that nothing catches, no call that Windows lacks."""
+    calls = {
+        "fork",
+        "geteuid",
+        "getuid",
+        "getpgid",
+        "killpg",
+        "mkfifo",
+        "setsid",
+        "sysconf",
+        "O_NONBLOCK",
+        "SIGALRM",
+        "SIGHUP",
+        "SIGKILL",
+    }
+    found = []
+    for path in sorted((ROOT / "minirag").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        caught = {
+            inner
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Try)
+            for child in node.body
+            for inner in ast.walk(child)
+        }
+        asked = {
+            name for name in calls if f'hasattr(os, "{name}")' in path.read_text(encoding="utf-8")
+        }
+        for node in ast.walk(tree):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            found += [
+                (path.name, name) for name in names if name in UNIX_ONLY and node not in caught
+            ]
+            if (
+                isinstance(node, ast.Attribute)
+                and getattr(node.value, "id", "") in ("os", "signal")
+                and node.attr in calls - asked
+            ):
+                found.append((path.name, node.attr))
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and node.value.startswith(("/dev/", "/proc/"))
+            ):
+                found.append((path.name, node.value))
+    assert not found
+
+
+def test_the_highest_memory_is_told_in_one_unit(monkeypatch):
+    from minirag.evaluate import graph_prompts
+
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert graph_prompts.peak_memory() is None
+    used = types.SimpleNamespace(
+        RUSAGE_SELF=0, getrusage=lambda _: types.SimpleNamespace(ru_maxrss=3 * 2**20)
+    )
+    monkeypatch.setitem(sys.modules, "resource", used)
+    for system, memory in (("linux", 3.0), ("darwin", 0.0)):  # kibibytes, bytes
+        monkeypatch.setattr(sys, "platform", system)
+        assert graph_prompts.peak_memory() == memory
 
 
 def test_the_installed_map_is_searched(installed, tmp_path):

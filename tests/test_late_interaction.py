@@ -114,3 +114,9 @@ def test_epsilon_by_hand():
     vectors, query = np.array([[1.0, 0], [0, 2.0], [3.0, 0]]), np.zeros((1, 2))
     assert [measured_epsilon(query, vectors, [[at]])[0] for at in (0, 1, 2)] == [0, 1, 2]
     assert measured_epsilon(query, vectors, [[]])[0] == np.inf and measured_epsilon(vectors[:1], vectors, [[0]])[0] == 0
+
+
+def test_half_a_character_does_not_stop_the_tokenizer():
+    encoder = load_token_encoder("minilm")
+    assert encoder.tokens("half \ud83d of it") == encoder.tokens("half � of it")
+    assert [len(rows) for rows in encoder.encode(["half \ud83d of it"], kind="query")] == [4]

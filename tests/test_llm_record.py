@@ -15,7 +15,7 @@ import pytest
 from fake_server import FakeServer
 
 from minirag.llm import LLM, Completion, load_llm
-from minirag.llm.replay import prompt_key, read_answers
+from minirag.llm.replay import mend_end, prompt_key, read_answers
 from minirag.prompts import find_task
 from minirag.utils import MiniragError
 
@@ -99,6 +99,50 @@ def test_a_broken_line_in_the_middle_is_an_error_that_names_it(tmp_path):
     path.write_text(lines[0])  # an editor took the last line break away
     load_llm(Scripted(), record=path)("question_entities", **QUESTIONS[1])
     assert len(read_answers(path)[0]) == 2
+
+
+@pytest.mark.parametrize("tokens", ["x", float("nan"), 1.5, True, None])
+def test_a_number_of_tokens_that_is_none_is_an_error_that_names_the_line(tokens, tmp_path):
+    path = tmp_path / "r.jsonl"
+    load_llm(Scripted(), record=path).map("question_entities", QUESTIONS[:2])
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text(
+        "".join(json.dumps(row) + "\n" for row in (rows[0] | {"prompt_tokens": tokens}, rows[1]))
+    )
+    with pytest.raises(MiniragError, match="r.jsonl, line 1: not a recorded answer"):
+        load_llm(f"replay:{path}")
+
+
+def test_two_runs_with_one_file_lose_no_answer(tmp_path):
+    path = tmp_path / "r.jsonl"
+    one = load_llm(Scripted(), record=path)
+    one("question_entities", **QUESTIONS[0])
+    answers, size = read_answers(path)
+    one(
+        "question_entities", **QUESTIONS[1]
+    )  # after another run has read the file and before it mends the file's end
+    mend_end(path, size)
+    assert len(answers) == 1 and len(read_answers(path)[0]) == 2
+
+
+def test_a_cap_says_whether_the_answers_so_far_are_kept(tmp_path):
+    def stopped(**options):
+        with pytest.raises(MiniragError, match="stopped before call 2") as caught:
+            load_llm(Scripted(), max_calls=1, **options).map("question_entities", QUESTIONS[:2])
+        return str(caught.value)
+
+    assert "were not recorded" in stopped() and f"kept in {tmp_path / 'r.jsonl'}" in stopped(
+        record=tmp_path / "r.jsonl"
+    )
+    assert len(read_answers(tmp_path / "r.jsonl")[0]) == 1
+
+
+def test_a_dry_run_counts_a_prompt_once_where_it_will_be_recorded(tmp_path):
+    twice = [QUESTIONS[0], QUESTIONS[0]]
+    for options, asked in (({}, 2), ({"record": tmp_path / "r.jsonl"}, 1)):
+        llm = load_llm("openai:m", dry_run=True, **options)
+        llm.map("question_entities", twice)
+        assert llm.ledger.total.asked == asked
 
 
 def test_threads_that_want_the_same_prompt_ask_it_once(tmp_path):

@@ -197,3 +197,14 @@ def wait_for(port, server, seconds=60):
         except httpx.TransportError:
             time.sleep(0.1)
     raise AssertionError("transformers serve did not come up")
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:9101", "localhost", "ftp://localhost/v1", "http:///v1"]
+)
+def test_an_address_without_its_scheme_is_refused_before_anything_is_sent(address):
+    with pytest.raises(
+        MiniragError,
+        match=f"base_url='{address}' is no whole address: one such as http://localhost:8000/v1",
+    ):
+        load_llm("openai:m", base_url=address)

@@ -1,14 +1,23 @@
 """Every method against the survey's own tables, and against the promise that it never sees gold."""
 
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import yaml
 
 import minirag as mr
-from minirag.methods import METHODS, Method
+from minirag.corpus import Extraction, Triple
+from minirag.methods import METHODS, Method, store
 from minirag.methods.graph_prompted import NeedsTraining
 from minirag.methods.store import open_method
+from minirag.results import Answer
 from minirag.shipped import shipped
 from minirag.utils import MiniragError
+
+from .small import corpus_of
 
 TABLES = yaml.safe_load((shipped("expected") / "survey_tables.yaml").read_text(encoding="utf-8"))
 LISTED = sorted(set(METHODS) & set(TABLES["table_1"]))
@@ -54,24 +63,139 @@ def test_gold_never_reaches_a_method(name):
 
 @pytest.mark.parametrize("name", offline_methods())
 def test_html_escapes_what_a_corpus_says(name):
-    from .small import corpus_of
-
     corpus = corpus_of(("<b>p1</b>", "Ada <script>alert(1)</script> met Ben in Oslo."), ("p2", "Ben met Cy & Di in Bergen. Oslo is far."))
     found = METHODS[name].build(corpus, encoder="lsa").retrieve("Where did Ada <i>meet</i> Ben?", k=2)
     assert "<script>" not in found._repr_html_() and "<i>" not in found._repr_html_()
+    ignored = '<div class="mathjax_ignore">'
+    shown = [corpus._repr_html_(), found._repr_html_(), Answer("$1$", "me", found)._repr_html_()]
+    assert [html[: len(ignored)] for html in shown] == [ignored] * 3
 
 
 def test_a_stored_index_is_reused_until_something_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
     corpus = mr.load_corpus("professors")
-    first, reused = open_method("hipporag", corpus, encoder="lsa")
-    assert not reused
-    again, reused = open_method("hipporag", corpus, encoder="lsa")
+    first, state = open_method("hipporag", corpus, encoder="lsa")
+    assert state == "kept"
+    again, state = open_method("hipporag", corpus, encoder="lsa")
     question = corpus.questions[0].text
-    assert reused and again.retrieve(question).ids == first.retrieve(question).ids
-    assert not open_method("hipporag", corpus, encoder="lsa", damping=0.3)[1]
+    assert state == "reused" and again.retrieve(question).ids == first.retrieve(question).ids
+    assert open_method("hipporag", corpus, encoder="lsa", damping=0.3)[1] == "kept"
     (next(tmp_path.glob("indices/*")) / "graph" / "edges.jsonl").write_text("{", encoding="utf-8")
     states = [open_method("hipporag", corpus, encoder="lsa", **o)[1] for o in ({}, {"damping": 0.3})]
-    assert sorted(states) == [False, True]
+    assert sorted(states) == ["kept", "reused"]
     with pytest.raises(MiniragError, match="hipporag"):
         open_method("hippo", corpus)
+
+
+KEPT = [name for name in offline_methods() if hasattr(METHODS[name], "save")]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_text_that_is_no_valid_unicode_is_built_kept_and_found_again(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
+    corpus = corpus_of(
+        ("caf\udce9", "Ada \ud83d met Ben in Oslo."), ("p2", "Ben met Cy in Bergen.")
+    )
+    assert (corpus.chunks[0].id, corpus.chunks[0].text) == ("caf�", "Ada � met Ben in Oslo.")
+    states, ids = zip(
+        *(
+            (state, method.retrieve("Where did \ud83d Ada meet Ben?").ids)
+            for method, state in twice(name, corpus)
+        )
+    )
+    assert states == ("kept", "reused") and ids[0] == ids[1]
+
+
+def twice(name, corpus, **options):
+    return [open_method(name, corpus, encoder="lsa", **options) for _ in range(2)]
+
+
+def test_what_a_model_said_is_kept_also_where_it_is_no_valid_unicode(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
+    corpus = corpus_of(("p1", "Ada met Ben."))
+    said = Extraction(
+        "a model", {"p1": ("Ada \ud83d",)}, {"p1": (Triple("Ada", "met \ud83d", "Ben"),)}
+    )
+    (built, first), (loaded, second) = twice("lightrag-local", corpus, extraction=said)
+    assert (first, second) == ("kept", "reused") and loaded.graph == built.graph
+
+
+def test_an_index_that_cannot_be_saved_is_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
+    corpus = corpus_of(("p1", "Ada met Ben."), ("p2", "Ben met Cy in Bergen."))
+    for error in (
+        UnicodeEncodeError("utf-8", "x", 0, 1, "no"),
+        OSError(28, "No space left on device"),
+    ):
+        monkeypatch.setattr(
+            METHODS["hipporag"],
+            "save",
+            lambda self, folder, error=error: (_ for _ in ()).throw(error),
+        )
+        with pytest.warns(UserWarning, match="could not be kept"):
+            method, state = open_method("hipporag", corpus, encoder="lsa")
+        assert state == "not kept" and method.retrieve("Who met Cy?").ids
+
+
+def test_an_index_does_not_outlive_the_rules_that_built_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path / "cache"))
+    corpus = corpus_of(("p1", "Ada met Ben."))
+    assert [state for _, state in twice("hipporag", corpus)] == ["kept", "reused"]
+    package = tmp_path / "minirag"
+    shutil.copytree(Path(mr.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    whole = store.code_version(package)
+    assert whole == store.code_version()
+    for name in (
+        "prompts/triples.py",
+        "build/knowledge_graph.py",
+        "segmentation.py",
+        "a_new_layer/rules.py",
+    ):
+        store.code_version.cache_clear()
+        (package / name).parent.mkdir(exist_ok=True)
+        with open(package / name, "a") as file:
+            file.write("# changed")
+        whole, before = store.code_version(package), whole
+        assert whole != before, name
+    (package / "cli" / "ask.py").write_text("# changed")
+    store.code_version.cache_clear()
+    assert store.code_version(package) == whole
+    monkeypatch.setattr(store, "code_version", lambda: whole)
+    assert open_method("hipporag", corpus, encoder="lsa")[1] == "kept"
+
+
+def test_an_index_does_not_outlive_the_triples_that_a_name_stands_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
+    corpus, named = corpus_of(("p1", "Ada met Ben.")), {}
+    for relation in ("met", "saw"):
+        named = {"mine": Extraction("me", {}, {"p1": (Triple("Ada", relation, "Ben"),)})}
+        assert (
+            open_method(
+                "hipporag", replace(corpus, extractions=named), encoder="lsa", extraction="mine"
+            )[1]
+            == "kept"
+        )
+
+
+def test_a_retrieval_can_be_iterated():
+    corpus = corpus_of(("p1", "Ada met Ben."), ("p2", "Ben met Cy in Bergen."))
+    found = METHODS["bm25"].build(corpus).retrieve("Who met Cy?", k=2)
+    assert [passage.rank for passage in found] == [1, 2] and [
+        passage.id for passage in found
+    ] == found.ids
+
+
+@pytest.mark.parametrize("name, what", [("edges.jsonl", "source"), ("nodes.jsonl", "chunks")])
+@pytest.mark.parametrize("wrong", [99, -1, "x"])
+def test_an_index_that_points_nowhere_is_built_again(name, what, wrong, tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
+    corpus = corpus_of(("p1", "Ada met Ben."), ("p2", "Ben met Cy in Bergen."))
+    expected = open_method("hipporag", corpus, encoder="lsa")[0].retrieve("Who met Cy?")
+    graph = next(tmp_path.glob("indices/*/graph"))
+    first, *rest = (graph / name).read_text(encoding="utf-8").splitlines(keepends=True)
+    edited = json.loads(first) | {what: [wrong] if what == "chunks" else wrong}
+    (graph / name).write_text(json.dumps(edited) + "\n" + "".join(rest), encoding="utf-8")
+    with pytest.raises(MiniragError, match=f"that are not there, such as number {wrong!r} of"):
+        METHODS["hipporag"].load(graph.parent, encoder="lsa")
+    method, state = open_method("hipporag", corpus, encoder="lsa")
+    assert state == "kept" and method.retrieve("Who met Cy?") == expected

@@ -47,7 +47,7 @@ def test_the_example_in_a_prompt_is_valid_and_is_sent_before_the_question():
 
 def test_text_that_looks_like_a_template_or_is_badly_decoded_passes_through():
     content = TASKS["passage_entities"].messages({"title": "$title {x}", "text": "$5 and \ud800."})[-1]["content"]
-    assert "$title {x}\n$5 and ?." in content
+    assert "$title {x}\n$5 and �." in content
     content.encode("utf-8")
 
 

@@ -1,6 +1,8 @@
 """Folders of every supported kind, files that cannot be read, and the shipped layout."""
 
 import json
+import os
+import re
 import sys
 import warnings
 
@@ -109,9 +111,65 @@ def test_links_out_of_the_folder_are_not_followed(tmp_path):
         (home / "again.txt").symlink_to(home / "a.txt")
     except OSError:
         pytest.skip("this system does not let the tests make links")
-    with pytest.warns(UserWarning, match=r"links that lead out of the folder \(1: out.txt\)"):
+    with pytest.warns(UserWarning) as caught:
         corpus = read_folder(home)
     assert [d.id for d in corpus.documents] == ["a.txt", "again.txt"]
+    said = str(caught[0].message)
+    assert "links that lead out of the folder (2: outdir, out.txt)" in said
+    assert "linked folders, which are not followed (1: loop)" in said
+
+
+def test_a_circle_of_links_and_a_closed_folder_are_named(tmp_path, monkeypatch):
+    write(tmp_path, aDOTtxt="A", sub__bDOTtxt="B", sub__closed__cDOTtxt="C")
+    try:
+        (tmp_path / "one.txt").symlink_to(tmp_path / "two.txt")
+        (tmp_path / "two.txt").symlink_to(tmp_path / "one.txt")
+    except OSError:
+        pytest.skip("this system does not let the tests make links")
+    scandir = os.scandir
+
+    def closed(path):
+        if os.path.basename(path) == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(
+        os, "scandir", closed
+    )  # taking the right away would not stop an administrator
+    with pytest.warns(UserWarning) as caught:
+        corpus = read_folder(tmp_path)
+    assert [d.id for d in corpus.documents] == ["a.txt", "sub/b.txt"]
+    said = str(caught[0].message)
+    assert re.search(
+        r"links that lead in a circle \(2: (one.txt, two.txt|two.txt, one.txt)\)", said
+    )
+    assert "folders that could not be opened (Permission denied) (1: sub/closed)" in said
+
+
+def test_names_and_texts_that_are_no_valid_unicode_become_valid(tmp_path):
+    names = [b"caf\xe9.txt", b"caf\xe8.txt"]
+    try:
+        for name in names:
+            with open(os.path.join(os.fsencode(tmp_path), name), "w") as file:
+                file.write("Coffee.")
+    except OSError:
+        pytest.skip("this file system takes valid names only")
+    rows = [
+        '{"text": "half \\ud83d of it", "title": "t\\udc00"}',
+        '{"id": "\\ud83d", "text": "a"}',
+        '{"id": "\\ud83e", "text": "b"}',
+    ]
+    write(tmp_path, rowsDOTjsonl="\n".join(rows))
+    with pytest.warns(UserWarning, match=r"in whose place stands � \(1: rows.jsonl:1\)"):
+        corpus = read_folder(tmp_path)
+    ids = ["caf\\xe8.txt", "caf\\xe9.txt", "rows.jsonl:1", "rows.jsonl:�", "rows.jsonl:�@3"]
+    assert [d.id for d in corpus.documents] == [c.document_id for c in corpus.chunks] == ids
+    assert corpus.documents[0].title == "caf�" and (
+        corpus.documents[2].title,
+        corpus.documents[2].text,
+    ) == ("t�", "half � of it")
+    for noun in (*corpus.documents, *corpus.chunks):
+        "".join(value for value in vars(noun).values() if isinstance(value, str)).encode("utf-8")
 
 
 PAGE = """<!DOCTYPE html><html><head><title>Ada &amp; Co</title><style>p{}</style><script>alert(1)</script></head><body><!-- hidden -->
@@ -168,6 +226,35 @@ def test_a_table_that_breaks_off_keeps_its_rows(tmp_path):
     with pytest.warns(UserWarning, match="could not be read to their end"):
         corpus = read_folder(write(tmp_path, tDOTcsv="name,text\nAda,one\nBig," + "x" * 200_000))
     assert [d.title for d in corpus.documents] == ["Ada"]
+
+
+def test_a_quotation_mark_that_is_not_closed_swallows_no_row(tmp_path):
+    rows = [
+        "name,text",
+        'Ada,"one',
+        "Ben,two",
+        'Cy,"three, of ""three"""',
+        'Di,"four" and more',
+        'Ed,"five',
+        "lines",
+    ]
+    with pytest.warns(
+        UserWarning, match=r"not closed \(3: t.csv, line 2, t.csv, line 5, t.csv, line 6\)"
+    ):
+        corpus = read_folder(write(tmp_path, tDOTcsv="\n".join(rows)))
+    texts = {d.title: d.text for d in corpus.documents}
+    assert list(texts) == ["Ada", "Ben", "Cy", "Di", "Ed", "lines"]
+    assert texts["Ada"] == "name: Ada\ntext: one" and texts["Ben"] == "name: Ben\ntext: two"
+    assert (
+        texts["Cy"] == 'name: Cy\ntext: three, of "three"'
+        and texts["Di"] == "name: Di\ntext: four and more"
+    )
+
+
+def test_columns_of_one_name_are_both_kept(tmp_path):
+    with pytest.warns(UserWarning, match=r"called 'note' and its number \(1: t.csv, column 3\)"):
+        corpus = read_folder(write(tmp_path, tDOTcsv="name,note,note\nAda,first,second"))
+    assert corpus.documents[0].text == "name: Ada\nnote: first\nnote (column 3): second"
 
 
 def small_pdf(text):
@@ -237,7 +324,7 @@ def test_the_shipped_layout(tmp_path):
 @pytest.mark.parametrize(
     "changes, said",
     [
-        ({"passages": [{"id": "p1", "text": "a"}, {"id": "p1", "text": "b"}]}, "same id"),
+        ({"passages": [{"id": "p1", "text": "a"}, {"id": "p1", "text": "b"}]}, "same id 'p1'"),
         ({"passages": [{"id": "p1"}]}, "no 'text'"),
         ({"questions": [{"id": "q", "question": "?", "gold": ["p9"]}]}, "questions.jsonl names 'p9'"),
         ({"annotations": [{"id": "p9", "entities": [], "triples": []}]}, "annotations.jsonl names 'p9'"),

@@ -14,7 +14,7 @@ from minirag.cli import app
 from minirag.cli.reproduce import markdown_table
 from minirag.cli.show import markdown
 from minirag.cli.tables import HEADERS, method_rows
-from minirag.evaluate import compare, load_expected
+from minirag.evaluate import compare, exact_match, load_expected
 from minirag.evaluate.reproduce import row_names
 from minirag.index import adjacency_matrix
 from minirag.methods import METHODS
@@ -61,6 +61,18 @@ def test_the_story_tells_what_each_method_finds():
     assert found_by_five == {"bm25": 1, "dense": 0, "proposition": 0}
     assert gold_ranks("hipporag", extraction="annotations") == [1, 3]
     assert gold_ranks("hipporag")[1] == 6
+
+
+def test_the_rules_answer_as_few_questions_as_it_says():
+    corpus = load_corpus("professors")
+    method = METHODS["hipporag"].build(corpus, extraction="annotations")
+    right = [
+        known.text
+        for known in corpus.questions
+        if exact_match(method.answer(known.text).text, known.answers)
+    ]
+    said = f"the {len(corpus.questions)} questions to `professors` it gets {len(right)} right"
+    assert right == [QUESTION] and f"of {said}, the one above" in README
 
 
 def test_the_methods_table_is_the_generated_one():

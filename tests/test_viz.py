@@ -374,6 +374,7 @@ def test_saving_by_ending(tmp_path):
 def test_passages_are_escaped_and_names_marked():
     shown = viz.show_passages(retrieval(["p1", "p2"]), highlight=["mill", "river"], gold=["p2"])
     data = shown._repr_mimebundle_()
+    assert data["text/html"].startswith('<div class="mathjax_ignore">')
     assert "<mark>Mill</mark> &amp; &lt;b&gt;<mark>river</mark>&lt;/b&gt;" in data["text/html"] and "<b>river" not in data["text/html"]
     assert "2. 0.5000  Title p2 [gold]" in data["text/plain"] and "**Mill**" in repr(shown)
     table = viz.show_chunks([passage.chunk for passage in retrieval(["p1", "p2"]).passages], highlight=["mill"])

@@ -115,6 +115,7 @@ def panel(view):
 def test_a_moved_slider_changes_state_and_panel():
     explorer = Counter()
     view = explorer.view()
+    assert panel(view).value.startswith('<div class="mathjax_ignore">')
     before = panel(view).value
     explorer.widgets["count"].value = 7
     assert explorer.state["count"] == 7 and "count 7" in panel(view).value and panel(view).value != before

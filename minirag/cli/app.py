@@ -9,18 +9,20 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..utils import MiniragError
+from .show import safe
 
-BAD_INPUT, FAILED = 2, 1
+BAD_INPUT, FAILED, STOPPED = 2, 1, 130
+USAGE = typer.BadParameter.__base__  # click's error of usage, whose home differs between releases
 MAINTAINERS = "For maintainers"
-ARGUMENT = re.compile(r"\b(llm|encoder|extraction|base_url|max_calls)=(?:\.\.\.)? ?")
+ARGUMENT = re.compile(r"\b(llm|encoder|extraction|base_url|max_calls|record)=(?:\.\.\.)? ?")
 
 
 def complain(message):
-    typer.echo(f"minirag: {message}", err=True)
+    typer.echo(f"minirag: {safe(message)}", err=True)
 
 
 def note(message):
-    typer.echo(f"note: {message}", err=True)
+    typer.echo(f"note: {safe(message)}", err=True)
 
 
 def as_options(message):
@@ -45,9 +47,24 @@ class Commands(TyperGroup):
                 complain(as_options(error))
             except BrokenPipeError:  # `minirag ... | head` has read enough
                 raise
+            except KeyboardInterrupt:
+                complain(
+                    "stopped. Vectors and recorded answers are kept; "
+                    "the same command goes on from there."
+                )
+                raise typer.Exit(STOPPED) from None
+            except USAGE as error:
+                if not hasattr(error, "option_name"):
+                    raise
+                complain(as_known_option(error))
             except OSError as error:
                 complain(f"{error.filename or 'a file or connection'}: {error.strerror or error}")
         raise typer.Exit(BAD_INPUT)
+
+    def resolve_command(self, context, args):
+        if args and not args[0].startswith("-"):
+            one_of(args[0], list(self.commands), "command")
+        return super().resolve_command(context, args)
 
     def format_commands(self, context, formatter):
         """Every command with its first sentence uncut, and those that only maintainers need under a heading of their own."""
@@ -62,7 +79,14 @@ class Commands(TyperGroup):
                 formatter.write_dl(rows)
 
 
-app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+HELP = {"help_option_names": ["-h", "--help"]}
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    context_settings=HELP,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
 
 
 def _print_version(wanted):
@@ -74,6 +98,19 @@ def _print_version(wanted):
 @app.callback()
 def minirag(version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version and stop.")):
     """Graph-based RAG, one readable method at a time: ask your own texts, follow the papers, repeat their tables."""
+
+
+def as_known_option(error):
+    """The sentence on an option that a command does not have."""
+    known = [
+        name
+        for option in error.ctx.command.get_params(error.ctx)
+        for name in (*option.opts, *option.secondary_opts)
+        if name.startswith("-")
+    ]
+    hint = did_you_mean(error.option_name, known)
+    said = f"`minirag {error.ctx.info_name}` has no option {error.option_name!r}.{hint}"
+    return f"{said} Known: {', '.join(known)}."
 
 
 def did_you_mean(name, known, count=2):

@@ -7,7 +7,7 @@ import typer
 
 from ..utils import MiniragError
 from .app import app, one_of
-from .models import check_needs, encoder_named, open_llm
+from .models import check_needs, encoder_named, kept_line, open_llm
 from .opening import RULES, open_corpus, open_index, options_for, plan_index
 from .show import say, snippet
 
@@ -17,6 +17,13 @@ ENCODER = typer.Option("minilm", help="minilm, lsa (needs no weights) or hf:MODE
 EXTRACTION = typer.Option(
     None, help="Triples that came with the corpus, by name (offline the default), or rules: the text is read anew, by the rules or the --llm."
 )
+DRY_RUN = typer.Option(False, "--dry-run", help="Count calls and tokens, ask nobody.")
+MAX_CALLS = typer.Option(None, min=0, help="Stop a model before one call more.")
+RECORD = typer.Option(
+    None,
+    help="Keep the model's answers in this file, to replay them; else the cache folder keeps them.",
+)
+BASE_URL = typer.Option(None, help="The address of an OpenAI-compatible server.")
 NODES_SHOWN = 4
 GOLD_NOTE = "* a passage that the corpus marks as needed for this question"
 NOTHING = 1e-9  # a score below it is 0, up to rounding
@@ -31,10 +38,10 @@ def ask(
     encoder: str = ENCODER,
     k: int = typer.Option(5, "-k", min=1, help="How many passages."),
     trace: bool = typer.Option(False, help="Show every step of the retrieval."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Count calls and tokens, ask nobody."),
-    max_calls: Optional[int] = typer.Option(None, min=0, help="Stop a model before one call more."),
-    record: Optional[Path] = typer.Option(None, help="Keep every answer of the model in this file."),
-    base_url: Optional[str] = typer.Option(None, help="The address of an OpenAI-compatible server."),
+    dry_run: bool = DRY_RUN,
+    max_calls: Optional[int] = MAX_CALLS,
+    record: Optional[Path] = RECORD,
+    base_url: Optional[str] = BASE_URL,
     extraction: Optional[str] = EXTRACTION,
     trained: Optional[Path] = typer.Option(None, help="The folder of a model that `minirag train` wrote, if it is not where it is looked for."),
     figure: Optional[Path] = typer.Option(None, help="Also draw the walk over the graph, as .svg or .png."),
@@ -58,13 +65,13 @@ def ask(
         answer_of(opened, question, k)
         return show_plan(model.ledger, llm, f"Index: {state}.")
     opened, state = open_index(method, texts, model, encoder, options)
-    answer, untrained = answer_of(opened, question, k, corpus)
+    answer, untrained = answer_of(opened, question, k, corpus, texts)
     say(repr(texts), f"Index: {state}.", *graph_line([method], texts, extraction, llm, model), "", f"Question: {question}")
     say(untrained, "") if untrained else show_answer(answer, model, opened)
     show_passages(opened, answer.retrieval, gold_of(texts, question))
     if trace:
         say("", "Trace:", answer.retrieval.explain())
-    say("", repr(model.ledger))
+    say("", repr(model.ledger), *kept_line(model))
     if figure:
         draw(opened, answer.retrieval).save(figure)
         say(f"Figure: {figure}")
@@ -81,16 +88,32 @@ def trained_option(method, folder):
     return {"trained": str(folder.expanduser().resolve())}
 
 
-def answer_of(method, question, k, corpus="CORPUS"):
-    """`(answer, "")`, or, where the method is not trained yet, an answer without text and the sentence that says so."""
+def answer_of(method, question, k, corpus="CORPUS", texts=None):
+    """`(answer, "")`, or, of a method not trained yet, an answer without text and a sentence on it.
+
+    texts: the corpus itself, to say where it cannot be trained on.
+    """
     from ..methods.graph_prompted import NeedsTraining
     from ..results import Answer
 
     try:
         return method.answer(question, k), ""
     except NeedsTraining:
-        said = f"Answer: needs training. {method.name} retrieves without, as below, and answers after: {method.training_command(corpus)}"
+        said = f"Answer: needs training. {method.name} retrieves without, as below"
+        said += advice(method, corpus, texts)
         return Answer("", method.name, method.retrieve(question, k)), said
+
+
+def advice(method, corpus, texts=None):
+    """How to train a method on this corpus, or why that cannot be done."""
+    from ..evaluate.training import split_questions
+
+    try:
+        if texts is not None:
+            split_questions(texts)
+    except MiniragError as error:
+        return f". It cannot be trained on this corpus: {error}"
+    return f", and answers after: {method.training_command(corpus)}"
 
 
 def graph_line(methods, corpus, extraction, llm, model):
@@ -124,7 +147,11 @@ def show_answer(answer, model, method):
 def show_plan(ledger, spec, *lines):
     """What a dry run found, before money is spent."""
     total = ledger.total
-    say(*lines, f"Dry run: with {spec} this asks {total.asked:,} times, and {total.replayed:,} answers are recorded already.")
+    say(
+        *lines,
+        f"Dry run: with {spec} this asks {total.asked:,} times, and {total.replayed:,} answers "
+        "are recorded already, or will be by then.",
+    )
     say(f"It sends {total.prompt_tokens:,} tokens and gets about {total.completion_tokens:,} back, as counted without the model's own tokenizer.")
     say("", repr(ledger))
 
@@ -149,7 +176,10 @@ def show_passages(method, retrieval, gold=()):
     if any(passage.id in gold for passage in found):
         say("", GOLD_NOTE)
     for step in steps_of(retrieval, "link"):
-        say("", "From the question to the graph: " + (", ".join(f"{label} ({cosine:.2f})" for label, cosine in step.items) or "no entity was named"))
+        instead = ", so the passages are ranked by their vectors"
+        nothing = "no entity was named" + instead * bool(steps_of(retrieval, "chunk vdb"))
+        linked = ", ".join(f"{label} ({cosine:.2f})" for label, cosine in step.items)
+        say("", f"From the question to the graph: {linked or nothing}")
 
 
 def entities_behind(method, retrieval, passage, limit=NODES_SHOWN):

@@ -1,10 +1,13 @@
 """From what somebody typed after --llm and --encoder to a language model and an encoder's name, or to a sentence on what was meant."""
 
 import difflib
+import hashlib
+import os
+import tempfile
 from pathlib import Path
 
-from ..utils import MiniragError
-from .app import did_you_mean
+from ..utils import MiniragError, cache_folder
+from .app import did_you_mean, note
 
 KINDS = ("replay", "openai", "ollama", "hf")
 FORMS = "offline, replay:FILE, openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH (openai:MODEL with --base-url for any compatible server)"
@@ -12,15 +15,53 @@ FAMILIES = {"gpt": "openai", "chatgpt": "openai", "o1": "openai", "o3": "openai"
 FAMILIES |= dict.fromkeys(("llama", "mistral", "mixtral", "qwen", "gemma", "phi", "deepseek"), "ollama")
 
 
-def open_llm(spec, **options):
-    """`minirag.llm.load_llm`, with its options; what cannot be a language model is answered with what may have been meant."""
+def open_llm(spec, record=None, **options):
+    """`minirag.llm.load_llm`, with its options; says what may have been meant by what is no model.
+
+    A live model's answers are always kept: in `record`, else in `answers_file`.
+    """
     from ..llm import load_llm
 
     kind, _, name = spec.partition(":")
     if spec != "offline" and not (kind in KINDS and name):
         meant = _meant(spec, kind, name)
         raise MiniragError(f"there is no language model {spec!r}.{f' Did you mean {meant!r}?' if meant else ''} --llm takes {FORMS}.")
-    return load_llm(spec, **options)
+    record = record or (answers_file(spec, options.get("base_url")) if kind in KINDS[1:] else None)
+    return load_llm(spec, record=record, **options)
+
+
+def answers_file(spec, base_url=None):
+    """Where the cache folder keeps this model's answers, so that no prompt is paid twice.
+
+    None, and a note, where it cannot be written.
+    """
+    folder = cache_folder() / "answers"
+    if not can_write(folder):
+        note(
+            f"{folder} cannot be written, so the model's answers will not be kept. "
+            "Give --record FILE, or set MINIRAG_CACHE to a folder of your own."
+        )
+        return None
+    where = [os.environ.get(name) for name in ("MINIRAG_BASE_URL", "OPENAI_BASE_URL")]
+    key = hashlib.sha256(repr([spec, base_url, *where]).encode()).hexdigest()
+    return folder / f"{key[:16]}.jsonl"
+
+
+def kept_line(model):
+    """In a list, where the answers of a live model are kept; an empty list for any other."""
+    from ..llm.replay import Recorder
+
+    said = f"Answers kept in {getattr(model, 'path', '')}: the same prompt is not asked again."
+    return [said] if isinstance(model, Recorder) else []
+
+
+def can_write(folder):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _meant(spec, kind, name):

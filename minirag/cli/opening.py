@@ -1,12 +1,12 @@
 """From what somebody typed to a corpus, a language model and a built method."""
 
 import difflib
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from ..utils import MiniragError, cache_folder
 from .app import note, one_of
+from .models import can_write
 
 RULES = "rules"  # the extraction that is none: the text is read anew
 
@@ -68,19 +68,13 @@ def open_index(name, corpus, llm, encoder, options):
     if not can_write(cache_folder() / "indices"):
         note(f"{cache_folder() / 'indices'} cannot be written, so the index will not be kept. Set MINIRAG_CACHE to a folder of your own.")
         return METHODS[name].build(corpus, llm=llm, encoder=encoder, **options), "built, not kept"
-    method, reused = open_method(name, corpus, llm=llm, encoder=encoder, **options)
-    if reused:
-        return method, "reused from an earlier run"
-    return method, "built and kept for the next question" if hasattr(method, "save") else "built (this takes no time worth keeping it for)"
-
-
-def can_write(folder):
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+    method, state = open_method(name, corpus, llm=llm, encoder=encoder, **options)
+    if state == "not kept" and not hasattr(method, "save"):
+        vectors = method.index_components and method.vectors_are_kept and encoder != "lsa"
+        said = "built, which every run does anew"
+        return method, said + ", with the vectors that are kept" * bool(vectors)
+    said = {"reused": "reused from an earlier run", "kept": "built and kept for the next question"}
+    return method, said.get(state, "built, not kept")
 
 
 def plan_index(name, corpus, spec, llm, encoder, options, **address):

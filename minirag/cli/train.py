@@ -10,8 +10,8 @@ import typer
 from ..utils import MiniragError, cache_folder
 from .app import app, note, one_of
 from .ask import ENCODER, EXTRACTION, LLM
-from .models import encoder_named, open_llm
-from .opening import can_write, open_corpus, open_index, options_for
+from .models import can_write, encoder_named, open_llm
+from .opening import open_corpus, open_index, options_for
 from .show import say, table
 
 
@@ -43,6 +43,8 @@ def train(
     one_of(method, [name for name, known in METHODS.items() if known.needs_training], "method to train called")
     one_of(tuning, ["frozen", "lora", "full"], "tuning")
     one_of(follow, ["paper", "code"], "version to follow called")
+    if device is not None:
+        one_of(device.partition(":")[0], ["cpu", "cuda"], "device")
     encoder_named(encoder)
     elsewhere = folder is not None
     lesson, folder = lesson_of(method, corpus, encoder, extraction, llm, follow, questions, folder)

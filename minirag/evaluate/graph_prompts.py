@@ -1,7 +1,7 @@
 """One condition of GRAG's tables: what is retrieved, what the prompt holds, what is trained; run for a seed, and measured."""
 
 import os
-import resource
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, fields, replace
@@ -190,7 +190,8 @@ def run(condition, bench, seed):
 
     accuracy: percent of test questions answered. recall: percent of the evidence nodes that were retrieved. valid: percent of the written answers that
     are the text of a node of the question's graph (only where there is evidence to retrieve). seconds: of training, after the shared
-    language model. memory: the process' highest so far, in GiB. Also `factors`, the spread of alpha over the nodes and edges of the test graphs.
+    language model. memory: see `peak_memory`. Also `factors`, the spread of alpha over the nodes
+    and edges of the test graphs.
 
     Source: GRAG, Table 2 (tab-2)
     """
@@ -205,12 +206,22 @@ def run(condition, bench, seed):
     report = Trainer(model, bench.collate, replace(bench.plan, **condition.plan, seed=seed)).fit(train, validation)
     written = write_all(model, bench.collate, test)
     row = {"condition": condition.name, "seed": seed, **measure(bench.task.test, written, held), "validation": round(100 * report.best["accuracy"], 2)}
-    row |= {"seconds": round(time.perf_counter() - started, 1), "memory": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2)}
+    row |= {"seconds": round(time.perf_counter() - started, 1), "memory": peak_memory()}
     if model.pruning is not None:
         with torch.no_grad():
             nodes, edges = model.factors(bench.collate(test[:200]).to(model.device))
         row |= {"factor sd nodes": round(float(nodes.std()), 3), "factor sd edges": round(float(edges.std()), 3)}
     return row
+
+
+def peak_memory():
+    """The process' highest memory so far, in GiB; None on Windows, where Python does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 2**10  # bytes on macOS, kibibytes on Linux
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30, 2)
 
 
 def measure(questions, written, held):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, Mapping
 
 from ..choices import Options, Positive, choose
-from ..graph import Graph
+from ..graph import Graph, check_places
 from ..prompts.community_report import Finding, Report
 from ..results import Step
 from ..utils import MiniragError, dump_jsonl, read_jsonl, write_atomic
@@ -166,6 +166,11 @@ def load_index(folder):
     header, graph = json.loads((folder / "communities.json").read_text(encoding="utf-8")), Graph.load(folder / "graph")
     items = [Community(row["id"], row["level"], tuple(row["members"]), parent=row["parent"]) for row in header["communities"]]
     levels = tuple(map(tuple, header["levels"]))
+    members = [place for item in items for place in item.members]
+    check_places(members, len(graph.nodes), f"{folder} names members")
+    named = [place for level in levels for place in level]
+    named += [item.parent for item in items if item.parent is not None]
+    check_places(named, len(items), f"{folder} names communities")
     communities = Communities(graph, with_elements(graph, items, levels), levels, header["divided_by"])
     places = {item.id: place for place, item in enumerate(items)}
     reports = {}

@@ -21,7 +21,7 @@ def load_llm(spec, *, record=None, max_calls=None, dry_run=False, base_url=None,
         return _dry_run(spec, record)
     llm = spec if isinstance(spec, LLM) else _named(spec, base_url, timeout, attempts, options)
     if max_calls is not None and llm.is_model and not isinstance(llm, Replay):
-        llm = Capped(llm, max_calls)
+        llm = Capped(llm, max_calls, record)
     return Recorder(llm, record) if record else llm
 
 

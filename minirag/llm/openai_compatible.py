@@ -39,6 +39,11 @@ class OpenAICompatible(LLM):
         self.limit = "max_tokens"  # newer models of OpenAI call it max_completion_tokens
         self._client, self._lock = None, threading.Lock()
         shown = urlsplit(self.base_url)
+        if shown.scheme not in ("http", "https") or not shown.hostname:
+            raise MiniragError(
+                f"base_url={self.base_url!r} is no whole address: "
+                "one such as http://localhost:8000/v1 is expected."
+            )
         self.address = f"{shown.hostname}{f':{shown.port}' if shown.port else ''}{shown.path}"
         self.name = f"{kind}:{model}" if self.base_url in (OLLAMA, OPENAI) else f"{kind}:{model} at {self.address}"
         self._key()

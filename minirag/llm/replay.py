@@ -11,6 +11,9 @@ from ..utils import MiniragError
 from .base import LLM, Completion
 
 
+TOKENS = ("prompt_tokens", "completion_tokens")
+
+
 def prompt_key(task, messages):
     """What an answer is stored under: a hash of the task's name and of every turn that is sent; of a sample also of its number and temperature."""
     sample = [] if task.sample is None else [task.sample, task.temperature]
@@ -30,7 +33,10 @@ def read_answers(path):
             continue
         row = _row(line)
         if row is None:
-            raise MiniragError(f"{path.name}, line {number}: not a recorded answer. Delete that line, or record into another file.")
+            raise MiniragError(
+                f"{path}, line {number}: not a recorded answer. "
+                "Delete that line, or record into another file."
+            )
         answers[row["key"]] = row
     row = _row(torn)  # complete but for its line end, as an editor may leave it
     if row:
@@ -44,7 +50,9 @@ def _row(line):
     except ValueError:
         return None
     good = isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("key", "task", "model", "reply"))
-    return row if good else None
+    # A boolean is an int to Python, but no number of tokens.
+    counted = good and all(type(row.get(name, 0)) is int for name in TOKENS)
+    return row if counted else None
 
 
 class Replay(LLM):
@@ -57,7 +65,10 @@ class Replay(LLM):
         super().__init__()
         self.path = Path(path)
         if not self.path.is_file():
-            raise MiniragError(f"there is no recording {self.path}. Record one first: load_llm('openai:MODEL', record={str(self.path)!r}).")
+            raise MiniragError(
+                f"there is no recording {self.path}. "
+                f"Record one first, with llm='openai:MODEL' and record={str(self.path)!r}."
+            )
         self.answers, _ = read_answers(self.path)
         models = sorted({row["model"] for row in self.answers.values()})
         self.name = f"replay of {' and '.join(models) or 'nothing'}, from {self.path.name}"
@@ -67,23 +78,28 @@ class Replay(LLM):
         row = self.answers.get(prompt_key(task, messages))
         if row is None:
             same = sum(row["task"] == task.name for row in self.answers.values())
-            why = f"it holds {same} answers to that task, for other texts or an older prompt" if same else "it holds none to that task"
+            others = "for other texts, another number k of passages or an older prompt"
+            why = f"it holds {same} answers to that task, {others}"
+            why = why if same else "it holds none to that task"
             raise MiniragError(
                 f"{self.path.name} has no answer to this prompt of the task {task.name!r}: {why}. "
-                f"Record the missing ones with load_llm('openai:MODEL', record={self.path.name!r}); those that are there are not asked again."
+                f"Ask the model with record={str(self.path)!r} to add what is missing; "
+                "what is there is not asked again."
             )
         return replayed(row)
 
 
 def replayed(row):
-    return Completion(row["reply"], int(row.get("prompt_tokens") or 0), int(row.get("completion_tokens") or 0), replayed=True)
+    spent = [row.get(name, 0) for name in TOKENS]
+    return Completion(row["reply"], *spent, replayed=True)
 
 
 class Recorder(LLM):
     """A model whose answers are appended to a file as they come, each one flushed to the disk before it is used.
 
     A prompt whose answer is in the file is not asked again, also after a run that was killed; a prompt that another thread is
-    asking right now is waited for. One recording run per file at a time.
+    asking right now is waited for. Two runs with one file may ask a prompt twice; neither loses an
+    answer.
     """
 
     note = Replay.note
@@ -148,6 +164,9 @@ def mend_end(path, size):
     if not path.exists() or size == 0 == path.stat().st_size:
         return
     with open(path, "rb+") as file:
+        file.seek(size)
+        if b"\n" in file.read():  # written by another run since this one read the file
+            return
         file.truncate(size)
         file.seek(max(size - 1, 0))
         if file.read(1) not in (b"\n", b""):

@@ -7,7 +7,7 @@ from typing import get_type_hints
 from ..choices import expected
 from ..operators import rank
 from ..results import Answer, Passage, Retrieval
-from ..utils import MiniragError
+from ..utils import MiniragError, valid_text
 
 
 def checked(build):
@@ -53,6 +53,7 @@ class Method:
     ties = "ascending"
     needs_model = False
     needs_training = False
+    vectors_are_kept = True  # in the embedding cache
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -76,8 +77,8 @@ class Method:
 
     def retrieve_many(self, questions, k=5):
         """Retrieve for a batch of question strings at once: a list of `Retrieval`."""
-        retrievals = []
-        for question, trace in zip(questions, self.score_many(list(questions))):
+        questions, retrievals = [valid_text(question) for question in questions], []
+        for question, trace in zip(questions, self.score_many(questions)):
             scores = trace[-1].data["scores"]
             best = rank(scores, k, self.ties)
             passages = tuple(Passage(self.chunks[i], float(scores[i]), place) for place, i in enumerate(best, start=1))

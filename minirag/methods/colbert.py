@@ -23,6 +23,7 @@ class ColBERT(Method):
     primitive = "Question token vectors"
     granularity = ("Chunk",)
     operators = {"chunk": ("MaxSim",)}
+    vectors_are_kept = False  # one for each token: hundreds of times the room of one for each text
 
     @classmethod
     def build(cls, corpus, llm="offline", encoder="minilm"):

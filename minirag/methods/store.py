@@ -1,47 +1,82 @@
 """Index once, reuse: a built method kept in the cache folder under a key of everything it was built from."""
 
+import functools
 import hashlib
 import json
 import warnings
+from pathlib import Path
 
 from ..corpus import Extraction
 from ..llm import load_llm
+from ..shipped import shipped
 from ..utils import MiniragError, cache_folder
 from . import METHODS
+
+# What no index depends on: it comes after the methods.
+AFTERWARDS = ("cli", "data", "evaluate", "exercises", "viz", "widgets")
 
 
 def open_method(name, corpus, llm="offline", encoder="minilm", **options):
     """The named method over a corpus: loaded if the same one was built before, else built and saved.
 
-    Returns `(method, reused)`. The key covers the corpus's text, the method, its options, the language model and the encoder,
-    so that a changed file or a changed choice builds anew. A broken saved index is built again. Methods without `save`
-    are cheap to build and are always built; their vectors come from the embedding cache.
+    Returns `(method, state)`; state is "reused", "kept" (built and saved) or "not kept". The key
+    covers the corpus's text, the method, its options, the language model, the encoder and this
+    package's own code, so that a changed file, choice or rule builds anew. A broken saved index is
+    built again. Methods without `save` are always built; the vectors of their texts come from the
+    embedding cache, `ColBERT`'s do not.
     """
     if name not in METHODS:
         raise MiniragError(f"No method {name!r}; there are: {', '.join(METHODS)}.")
     method, llm = METHODS[name], load_llm(llm)
     if not hasattr(method, "save"):
-        return method.build(corpus, llm=llm, encoder=encoder, **options), False
+        return method.build(corpus, llm=llm, encoder=encoder, **options), "not kept"
     folder = index_folder(name, corpus, llm.name, str(encoder), options)
     if folder.is_dir():
         try:
-            return method.load(folder, llm=llm, encoder=encoder), True
+            return method.load(folder, llm=llm, encoder=encoder), "reused"
         except (MiniragError, OSError, ValueError, TypeError, LookupError):
             pass
     built = method.build(corpus, llm=llm, encoder=encoder, **options)
     try:
         built.save(folder)
-    except OSError as error:
-        warnings.warn(f"The index could not be kept in {folder} ({error.strerror}); it is used now and built again next time.", stacklevel=2)
-    return built, False
+    except Exception as error:  # whatever it is, what was built may have been paid for
+        why = getattr(error, "strerror", None) or error
+        warnings.warn(
+            f"The index could not be kept in {folder} ({why}); "
+            "it is used now and built again next time.",
+            stacklevel=2,
+        )
+        return built, "not kept"
+    return built, "kept"
 
 
 def index_folder(name, corpus, llm_name, encoder_name, options):
     """The cache folder of an index, named by a hash of everything that decides what is built (who runs the calls does not)."""
     texts = [[chunk.id, chunk.title, chunk.text] for chunk in corpus.chunks]
+    named = corpus.extractions.get(str(options.get("extraction")))  # which may change under a name
+    options = {**options, "extraction": named} if named else options
     decides = sorted((key, _content(value)) for key, value in options.items() if key != "executor")
-    parts = json.dumps([name, llm_name, encoder_name, decides, texts], ensure_ascii=False)
+    parts = json.dumps(
+        [code_version(), name, llm_name, encoder_name, decides, texts], ensure_ascii=False
+    )
     return cache_folder() / "indices" / f"{name}-{hashlib.sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+
+
+@functools.cache
+def code_version(package=Path(__file__).parents[1]):
+    """A hash of the code that decides what is built, and of the shipped corpora.
+
+    It is taken from the files themselves, so that nobody has to think of raising a number.
+    """
+    code = [
+        path
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] not in AFTERWARDS
+    ]
+    digest = hashlib.sha256()
+    for path in (*sorted(code), *sorted(shipped("corpora").rglob("*.jsonl"))):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def _content(value):

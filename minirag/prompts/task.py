@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from string import Template
 from typing import Any, Callable
 
-from ..utils import MiniragError
+from ..utils import MiniragError, valid_text
 
 STAGES = ("build", "index", "retrieve", "answer")
 
@@ -50,8 +50,7 @@ class Task:
         except KeyError as missing:
             wanted = ", ".join(Template(self.template).get_identifiers())
             raise MiniragError(f"task {self.name!r} needs the field {missing}; its prompt uses: {wanted}.") from None
-        # A lone surrogate, as a badly decoded file leaves it, cannot be sent over a wire.
-        return text.encode("utf-8", "replace").decode("utf-8")
+        return valid_text(text)  # half a character cannot be sent over a wire
 
     def messages(self, fields):
         """The chat that is sent: the system's turn, the example, then the question."""

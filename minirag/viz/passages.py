@@ -3,6 +3,7 @@
 import re
 from html import escape
 
+from ..utils import not_math
 from .palette import FAINT, GREEN, MUTED
 
 
@@ -16,7 +17,7 @@ class Html:
         return self.text
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return {"text/plain": self.text, "text/html": self.html}
+        return {"text/plain": self.text, "text/html": not_math(self.html)}
 
 
 def marked(text, names, before="<mark>", after="</mark>", quote=escape):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..utils import MiniragError
+from ..utils import MiniragError, not_math
 
 FRAME = "background:#FFFFFF;color:#1A1A1A;padding:6px;font-size:13px;max-width:780px;overflow-x:auto"
 
@@ -129,7 +129,7 @@ class Explorer:
             self.set(name, value)
 
     def _framed(self):
-        return f'<div style="{FRAME}">{self.html()}</div>'
+        return not_math(f'<div style="{FRAME}">{self.html()}</div>')
 
     def _show(self):
         """Bring the view, if there is one, up to date with the state."""

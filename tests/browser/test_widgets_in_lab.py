@@ -111,3 +111,28 @@ def test_what_leaves_this_machine_is_refused_and_told(notebook, lab):
     lab.run_all()
     lab.page.wait_for_timeout(300)
     assert any("refused: http://192.0.2.1/pixel.png" in problem for problem in lab.problems())
+
+
+DOLLARS = """from minirag import BM25Retriever
+from minirag.corpus import Chunk, Corpus, Document
+from minirag.viz import show_chunks, show_passages
+text = r"It cost $5 in 1901 and $7 later. $\\href{https://192.0.2.1/}{here}$ $$\\rule{500em}{500em}$$"
+corpus = Corpus("prices", (Document("p", text, "$a$ and $b$"),), (Chunk("p", text, "$a$ and $b$"),))
+method = BM25Retriever.build(corpus)
+found = method.retrieve("What cost $5 or $7?")
+for shown in (corpus, found, method.answer("What cost $5 or $7?"), show_chunks(corpus.chunks)):
+    display(shown)
+display(show_passages(found))"""
+
+
+def test_dollar_signs_of_a_corpus_are_no_mathematics(notebook, lab):
+    real = "from IPython.display import HTML\nHTML('<p>the cost $x^2$</p>')"
+    lab.open(notebook(DOLLARS, real))
+    lab.run_all()
+    formulas = lab.page.locator("mjx-container, .MathJax")
+    formulas.first.wait_for(state="attached")
+    # The one formula that is meant as one: mathematics is set here, and only there.
+    where = lab.page.locator(".jp-OutputArea-output", has=formulas)
+    assert formulas.count() == 1 and "the cost" in where.inner_text()
+    outputs = lab.page.locator(".jp-OutputArea-output", has_text="$5 in 1901 and $7 later")
+    assert outputs.count() == 5 and not lab.problems()
