@@ -28,7 +28,7 @@ def guess_type(name, before=""):
     capitalised words with none of these, make a person; what follows "in", "at", "near" or "from" is a place.
     """
     words = re.findall(r"[\w'’.-]+", name)
-    if words and all(word.isdigit() or word in DATES for word in words):
+    if words and all(word.isdigit() or word in DATES for word in words if word != "of"):
         return "date"
     if words and words[0].rstrip(".") in TITLES or TITLE_BEFORE.search(before[-20:]):
         return "person"

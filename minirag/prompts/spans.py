@@ -1,12 +1,12 @@
 """Names found by how they are written: the rule that stands in for a language model offline.
 
-In scripts with capital letters a name is a run of capitalised words, with a year beside them ("Euro 2016")
-and with "of" and particles inside ("van", "de la"); other years are names of their own. In a passage "in",
-"on", "to", "for" and "and" end a name, because passages are joined where they hold the same name: "Acme in
-Oslo" is Acme and Oslo, and so "Alice in Wonderland" is parted too, unless it is the title. In a question only
-"and" and "in YEAR" end one, because its names are looked up by likeness. Common nouns with a capital (German)
-count as names. Where nothing is capitalised, because the script has no case or the writer used none, quoted
-phrases, numbers and content words have to do.
+In scripts with capital letters a name is a run of capitalised words, with "of", particles ("van", "de la")
+and years inside ("Euro 2016"); other years are names of their own. In a passage "in", "on", "to", "for" and
+"and" end a name, because passages are joined where they hold the same name: "Acme in Oslo" is Acme and Oslo,
+and so "Alice in Wonderland" is parted too, unless it is the title. In a question only "and" ends one, because
+its names are looked up by likeness. Common nouns with a capital (German) count as names. Where nothing is
+capitalised, because the script has no case or the writer used none, quoted phrases, numbers and content
+words have to do.
 """
 
 import re
@@ -29,7 +29,7 @@ _PARTICLE = r"(?:de|di|du|da|del|van|von)(?: (?:la|las|los|den|der|dem))?"
 
 def _runs(inside, head=""):
     """A pattern for names with these small words `inside`; no function word leads one, and a year only after "the"."""
-    words = rf"(?:(?<=the )\d{{4}} )?(?!{_FUNCTION_WORD}){_WORD}(?:[^\S\n]+(?:(?:{inside}|{_PARTICLE}) )?{_WORD}|[^\S\n]+\d{{4}}(?!\w))*"
+    words = rf"(?:(?<=the )\d{{4}} )?(?!{_FUNCTION_WORD}){_WORD}(?:[^\S\n]+(?:(?:{inside}|{_PARTICLE}) )?(?:{_WORD}|\d{{4}}(?!\w)))*"
     return re.compile(rf"(?<!\w)(?:{head}{words}|\d{{4}}(?!\d))")
 
 
