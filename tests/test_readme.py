@@ -154,6 +154,7 @@ GRAG_TABLES = {
     "detours": ("accuracy %", {
         "GRAG": ("trained: GRAG", "trained: GRAG"),
         "w/o graph descriptions": ("trained: w/o graph descriptions",) * 2,
+        "w/o graph descriptions, ego-graphs by the paper's ranking (Eq. 4, k = 2, N = 10)": ("trained: graph token, Eq. 4, k = 2, N = 10", ""),
         "w/o soft pruning": ("trained: w/o soft pruning",) * 2,
         "w/o soft pruning and text, question added to the nodes": ("trained: graph token, unpruned, question added", ""),
         "w/o graph encoder (LoRA)": ("trained: w/o graph encoder",) * 2,
