@@ -75,7 +75,7 @@ def test_passage_graphs_do_not_depend_on_the_order_of_entities():
 
 def grouped(count, per_group):
     """A corpus whose passages point in `count` directions, and the encoder that knows it."""
-    passages = [(f"p{g}{i}", f"Group {g} says {i}.") for g in range(count) for i in range(per_group)]
+    passages = [(f"p{g}{i}", f"Here Group {g} says {i}.") for g in range(count) for i in range(per_group)]
     corpus = corpus_of(*passages)
     table = {chunk.passage: np.eye(64)[n // per_group] + 0.01 * np.eye(64)[40 + n % 20] for n, chunk in enumerate(corpus.chunks)}
     return corpus, TableEncoder(table)
@@ -87,7 +87,7 @@ def test_clusters_get_a_parent_and_its_chunks_are_the_leaves_below(llm):
     summaries = [node for node in graph.nodes if node.type == "summary"]
     assert [node.chunks for node in summaries] == [(0, 1, 2), (3, 4, 5), (6, 7, 8), (9, 10, 11)]
     assert summaries[0].name == "summary 1.1" and "Group 0 says" in summaries[0].description
-    assert len(graph.edges) == 12 and node_text(graph.nodes[0], graph.chunks) == "p00\nGroup 0 says 0."
+    assert len(graph.edges) == 12 and node_text(graph.nodes[0], graph.chunks) == "p00\nHere Group 0 says 0."
     deeper = tree(corpus.chunks, encoder, llm, layers=2, branching=4)
     children = [edge.target for edge in deeper.edges]
     assert len(children) == len(set(children)), "every node has one parent at most"

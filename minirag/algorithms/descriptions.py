@@ -84,6 +84,8 @@ def describe(ego, root=0):
 def describe_all(egos):
     """The descriptions of several graphs, one after the other; a line that more than one of them has stands where it comes first.
 
+    Several together are therefore not lossless, as one is.
+
     Source: GRAG, Eq. 8 (eq-8)
     """
     return "\n".join(dict.fromkeys(line for ego in egos for line in describe(ego).split("\n")))

@@ -61,7 +61,7 @@ def judge_answers(llm, questions, answers, criteria=GRAPHRAG_CRITERIA, repeats=5
     questions: {id: text}; answers: {condition: {question id: answer}}. Each comparison is asked `repeats` times, as samples at `temperature`, one
     criterion a call; swap asks each once more with the answers in the other order. Needs a model: the offline rules raise `MiniragError`.
 
-    Source: GraphRAG, Sec. 3.4 (sec-3.4); Survey, Fig. 6 (fig-6)
+    Source: GraphRAG, Sec. 3.4 (sec-3.4); PathRAG, App. C (sec-C); Survey, Fig. 6 (fig-6); Survey, Fig. 19 (fig-19)
     """
     unknown = sorted(set(criteria) - set(CRITERIA))
     if unknown:

@@ -22,7 +22,7 @@ def generate_questions(llm, description, users=5, tasks=5, questions=5, executor
 
     Needs a model: the offline rules raise `MiniragError`.
 
-    Source: GraphRAG, Sec. 3.2 (sec-3.2); GraphRAG, Table 1 (tab-1)
+    Source: GraphRAG, Sec. 3.2 (sec-3.2); GraphRAG, Table 1 (tab-1); Survey, Fig. 18 (fig-18)
     """
     people = llm("user_tasks", description=description, users=users, tasks=tasks)[:users]
     pairs = [(user, task) for user, named in people for task in named[:tasks]]

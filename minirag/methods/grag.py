@@ -22,7 +22,8 @@ from .graph_prompted import GraphPrompted, ModelChoices
 class GragChoices(ModelChoices):
     """Everything about GRAG that can be chosen, besides `ModelChoices`. The defaults are the paper's; `CODE` holds what the official code does instead.
 
-    hops, top: the paper's k and N. direction: "both" forgets which way a relation was written down, since the triples of a text point either way;
+    hops, top: the paper's k and N. direction: "both" forgets which way a relation was written down, since the triples of a text point either way
+    (on the task `detours` it ranks the named entity's ego-graph first for .2 % of the questions, "out" for 22.8 %);
     "out" takes what the root reaches, "in" what reaches the root (code).
     text "flat": for each ego-graph the tables of its `text_items` nodes and edges that are most similar to the question (code).
     """

@@ -45,7 +45,8 @@ class ScalingFactor(nn.Module):
     def start_falling(self):
         """Begin with factors of one half at the mean distance that fall as it grows: two units carry it through, the others have a small say.
 
-        The model is the same, it only begins elsewhere: from random weights, some seeds end with factors that are the same for everything.
+        An addition of this kit: from random weights, some seeds end with factors that are the same for everything. How far a model gets with
+        factors frozen at this start has not been measured.
         """
         first, middle, last = self.mlp[::2]
         fall = FALL if self.squash else FALL / 4

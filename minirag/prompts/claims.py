@@ -2,9 +2,8 @@
 
 import re
 
-from .cues import names_in
 from .records import ClaimRecord, read_claims, write_records
-from .spans import sentences_of
+from .spans import names_in, sentences_of
 from .task import Task
 
 WHAT = "Statements about an entity that could be checked, or that somebody might dispute"

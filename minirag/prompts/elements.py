@@ -2,9 +2,9 @@
 
 import re
 
-from .cues import guess_type, names_in
+from .cues import guess_type
 from .records import EntityRecord, RelationshipRecord, clean, read_instances, write_records
-from .spans import STOP_WORDS, sentences_of
+from .spans import STOP_WORDS, names_in, sentences_of
 from .task import Task
 
 ENTITY_TYPES = ("organization", "person", "geo", "event")

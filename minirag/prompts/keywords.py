@@ -4,7 +4,7 @@ import json
 from typing import NamedTuple
 
 from .reading import read_items, read_text
-from .spans import RUN, STOP_WORDS, positions
+from .spans import RUN, STOP_WORDS, asked_parts, names_asked
 from .task import Task
 
 SYSTEM = (
@@ -32,10 +32,11 @@ def parse(text):
 
 
 def rule(fields):
-    """The names of a question are its low-level keywords, its other content words the high-level ones, each as it is written."""
+    """The names of a question are its low-level keywords, its other content words after the opening ones the high-level keywords, each as it is written."""
     question = fields["question"]
-    names = positions(question)
-    rest = [match for match in RUN.finditer(question) if not any(start < match.end() and match.start() < end for start, end in names)]
+    names = names_asked(question)
+    asked = [match for start, end, _ in asked_parts(question) for match in RUN.finditer(question, start, end)]
+    rest = [match for match in asked if not any(start < match.end() and match.start() < end for start, end in names)]
     words = [match.group().rstrip(".'’-") for match in rest]
     words = [word for word in words if len(word) > 2 and word.lower() not in STOP_WORDS]
     high, low = list(dict.fromkeys(words)), list(dict.fromkeys(question[start:end] for start, end in names))

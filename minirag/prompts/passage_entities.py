@@ -3,7 +3,7 @@
 import json
 
 from .reading import read_items, read_text
-from .spans import passage_positions, sentences_of
+from .spans import names_of_passage, sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -31,11 +31,10 @@ def parse(text):
 
 
 def rule(fields):
-    """The title, then the capitalised spans and years of each sentence (quoted phrases and content words where there is no case)."""
+    """The title, then the names and years of each sentence (quoted phrases and content words where there is no case)."""
     title, text = fields["title"].strip(), fields["text"]
-    whole = f"{title}\n{text}"
     names = [title] if title else []
-    names += [part[start:end] for part in (title, *sentences_of(text)) for start, end in passage_positions(part, whole)]
+    names += [part[start:end] for part in (title, *sentences_of(text)) for start, end in names_of_passage(part, title, text)]
     return json.dumps({"named_entities": list(dict.fromkeys(names))}, ensure_ascii=False)
 
 

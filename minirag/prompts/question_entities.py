@@ -3,7 +3,7 @@
 import json
 
 from .passage_entities import parse
-from .spans import positions
+from .spans import names_asked
 from .task import Task
 
 SYSTEM = (
@@ -16,9 +16,9 @@ Question: $question"""
 
 
 def rule(fields):
-    """The capitalised spans and years of the question; where nothing is capitalised, quoted phrases, numbers and content words."""
+    """The names, years and quoted phrases of the question (see `spans`); none if only the words that open the request are capitalised."""
     question = fields["question"]
-    names = [question[start:end] for start, end in positions(question)]
+    names = [question[start:end] for start, end in names_asked(question)]
     return json.dumps({"named_entities": list(dict.fromkeys(names))}, ensure_ascii=False)
 
 

@@ -6,7 +6,7 @@ import re
 from ..corpus import Triple
 from .passage_entities import EXAMPLE_ENTITIES, EXAMPLE_FIELDS
 from .reading import is_array, read_items, read_text
-from .spans import passage_positions, sentences_of
+from .spans import names_of_passage, sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -48,15 +48,14 @@ def parse(text):
 
 
 def rule(fields):
-    """Edges from the title to every span in it or in the text, and between neighbouring spans of a sentence. The listed entities are not used.
+    """Edges from the title to every name in it or in the text, and between neighbouring names of a sentence. The listed entities are not used.
 
-    The relation is the wording between two spans if that is short, so that the triples read well; retrieval ignores it.
+    The relation is the wording between two names if that is short, so that the triples read well; retrieval ignores it.
     """
     title, text = fields["title"].strip(), fields["text"]
-    whole = f"{title}\n{text}"
-    triples = [(title, "is about", title[start:end]) for start, end in passage_positions(title, whole) if title[start:end] != title]
+    triples = [(title, "is about", title[start:end]) for start, end in names_of_passage(title, title, text) if title[start:end] != title]
     for sentence in sentences_of(text):
-        spans = passage_positions(sentence, whole)
+        spans = names_of_passage(sentence, title, text)
         names = [sentence[start:end] for start, end in spans]
         triples += [(title, "mentions", name) for name in dict.fromkeys(names) if title and name.lower() != title.lower()]
         for (start, end), (next_start, next_end) in zip(spans, spans[1:]):
