@@ -1,12 +1,14 @@
 """MaxSim: a text keeps one vector for every token, and the tokens of question and document meet only when they are scored."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from .vectors import normalize
 
 DOCUMENTS_AT_ONCE = 512
+CELLS_AT_ONCE = 2**24  # cosines of two tokens held at once by `maxsim_blocks`
 
 
 def maxsim_by_hand(query_tokens, doc_tokens):
@@ -76,3 +78,47 @@ def maxsim_corpus(query_tokens, vectors, mask):
         cosines = np.where(mask[block, :, None], vectors[block] @ query.T, -1)  # (documents, tokens, question tokens)
         scores[block] = cosines.max(axis=1, initial=-1).sum(axis=1)
     return scores
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """The token vectors of many short texts without padding: text i has the rows `bounds[i]` to `bounds[i + 1]` of `rows` (tokens, d)."""
+
+    rows: np.ndarray
+    bounds: np.ndarray
+
+    def __len__(self):
+        return len(self.bounds) - 1
+
+    @classmethod
+    def stack(cls, texts):
+        """From a list of (t_i, d) arrays; rows are scaled to length 1."""
+        bounds = np.cumsum([0, *map(len, texts)])
+        return cls(normalize(np.concatenate(texts)) if bounds[-1] else np.zeros((0, 1), dtype=np.float32), bounds)
+
+
+def self_maxsim(queries, documents):
+    """MaxSim of each query with the document in the same place, (n,): what a text scores against itself, encoded in either way."""
+    pairs = zip(zip(queries.bounds, queries.bounds[1:]), zip(documents.bounds, documents.bounds[1:]))
+    return np.array([maxsim(queries.rows[a:b], documents.rows[c:d]) if b > a else 0.0 for (a, b), (c, d) in pairs])
+
+
+def maxsim_blocks(queries, documents, cells=CELLS_AT_ONCE):
+    """MaxSim of every query with every document, some queries at a time: yields (first query, scores (some queries, documents)).
+
+    Both are `TokenVectors`. A block has as many queries as keep `cells` cosines of two tokens in memory, and at least one.
+    """
+    filled, begins = np.diff(documents.bounds) > 0, documents.bounds[:-1]
+    room, start = max(1, cells // max(1, len(documents.rows))), 0
+    while start < len(queries):
+        stop = max(start + 1, int(np.searchsorted(queries.bounds, queries.bounds[start] + room, side="right")) - 1)
+        tokens = queries.bounds[start : stop + 1]
+        best = np.full((len(documents), tokens[-1] - tokens[0]), -1, dtype=documents.rows.dtype)
+        if filled.any() and best.size:
+            cosines = documents.rows @ queries.rows[tokens[0] : tokens[-1]].T
+            best[filled] = np.maximum.reduceat(cosines, begins[filled], axis=0)
+        scores, some = np.zeros((stop - start, len(documents)), dtype=best.dtype), np.diff(tokens) > 0
+        if some.any():
+            scores[some] = np.add.reduceat(best.T, (tokens[:-1] - tokens[0])[some], axis=0)
+        yield start, scores
+        start = stop

@@ -1,7 +1,5 @@
 """A graph as sparse matrices: who is next to whom, and which passage mentions what."""
 
-import re
-
 import numpy as np
 import scipy.sparse as sparse
 
@@ -21,13 +19,12 @@ def adjacency_matrix(graph, synonymy="add"):
     count = len(graph.nodes)
     relations = _pairs([e for e in graph.edges if e.kind == "relation" and e.source != e.target], count)
     relations = relations + relations.T
-    if synonymy == "none":
-        return relations
-    synonyms = _pairs([e for e in graph.edges if e.kind == "synonymy"], count)
+    if synonymy not in ("add", "overwrite", "none"):
+        raise MiniragError(f"synonymy={synonymy!r}: expected 'add', 'overwrite' or 'none'.")
+    joined = [e for e in graph.edges if e.kind == "synonymy" and synonymy != "none"]
+    synonyms = _pairs(joined, count)
     if synonymy == "overwrite":
         relations = relations - relations.multiply(synonyms > 0)
-    elif synonymy != "add":
-        raise MiniragError(f"synonymy={synonymy!r}: expected 'add', 'overwrite' or 'none'.")
     ordered = (relations + synonyms).tocsr()
     ordered.eliminate_zeros()
     return (ordered + ordered.T).tocsr()
@@ -54,13 +51,18 @@ def fact_passage_matrix(graph):
     return sparse.csr_matrix((np.ones(len(pairs)), (rows, columns)), shape=(len(graph.chunks), len(relations)))
 
 
-def passage_matrix(graph, counts="incidence"):
+def passage_matrix(graph, counts="text"):
     """The |P| x |N| matrix that turns node probabilities into passage scores. How a phrase is counted is a choice:
 
-    - "incidence": 1 where the phrase was extracted from the passage.
-    - "text": how often the phrase occurs in the passage's text, and at least 1 where it was extracted from it
-      (the literal reading of the paper's "number of times each noun phrase appears").
+    - "text": how often the phrase occurs in the passage, title included, and at least 1 where it was extracted from it.
+      The paper counts how often a phrase "appears in each original passage", which is text and not triples; its released
+      code does not look at the text.
     - "facts": in how many distinct triples of the passage the phrase stands (the released code).
+    - "incidence": 1 where the phrase was extracted from the passage, however often it occurs there.
+
+    All three are 0 where the phrase was not extracted from the passage, even if its words stand there: the paper's
+    indexing extracts phrases passage by passage, and its node specificity counts these passages, too. Occurrences are
+    whole words after normalisation, so in scripts without spaces "text" finds a phrase only where it stands alone.
 
     Source: Wang, Sec. IV-B (hippo-matrix)
     """
@@ -70,16 +72,18 @@ def passage_matrix(graph, counts="incidence"):
     if counts == "incidence":
         values = np.ones(len(pairs))
     elif counts == "text":
-        texts = [f" {_squeeze(chunk.passage)} " for chunk in graph.chunks]
-        values = np.array([max(1, texts[place].count(f" {_squeeze(graph.nodes[i].name)} ")) for place, i in pairs], dtype=float)
+        texts = [_spaced(chunk.passage) for chunk in graph.chunks]
+        phrases = [_spaced(node.name) for node in graph.nodes]
+        values = np.array([max(1, texts[place].count(phrases[i])) for place, i in pairs], dtype=float)
     else:
-        raise MiniragError(f"passage_matrix={counts!r}: expected 'incidence', 'text' or 'facts'.")
+        raise MiniragError(f"passage_matrix={counts!r}: expected 'text', 'facts' or 'incidence'.")
     rows, columns = zip(*pairs)
     return sparse.csr_matrix((values, (rows, columns)), shape=(len(graph.chunks), len(graph.nodes)))
 
 
-def _squeeze(text):
-    return re.sub(r"\s+", " ", normalise_phrase(text))
+def _spaced(text):
+    """Two spaces between words: two occurrences in a row, as of a title that the text repeats, share none."""
+    return f" {'  '.join(normalise_phrase(text).split())} "
 
 
 def node_specificity(graph):
