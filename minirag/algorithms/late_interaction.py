@@ -108,17 +108,23 @@ def maxsim_blocks(queries, documents, cells=CELLS_AT_ONCE):
 
     Both are `TokenVectors`. A block has as many queries as keep `cells` cosines of two tokens in memory, and at least one.
     """
-    filled, begins = np.diff(documents.bounds) > 0, documents.bounds[:-1]
     room, start = max(1, cells // max(1, len(documents.rows))), 0
     while start < len(queries):
         stop = max(start + 1, int(np.searchsorted(queries.bounds, queries.bounds[start] + room, side="right")) - 1)
         tokens = queries.bounds[start : stop + 1]
-        best = np.full((len(documents), tokens[-1] - tokens[0]), -1, dtype=documents.rows.dtype)
-        if filled.any() and best.size:
-            cosines = documents.rows @ queries.rows[tokens[0] : tokens[-1]].T
-            best[filled] = np.maximum.reduceat(cosines, begins[filled], axis=0)
+        best = _best_of_each(documents, queries.rows[tokens[0] : tokens[-1]])
         scores, some = np.zeros((stop - start, len(documents)), dtype=best.dtype), np.diff(tokens) > 0
         if some.any():
             scores[some] = np.add.reduceat(best.T, (tokens[:-1] - tokens[0])[some], axis=0)
         yield start, scores
         start = stop
+
+
+def _best_of_each(documents, tokens):
+    """The best cosine of each question token with a token of each document: (documents, tokens), -1 where a document has none."""
+    cosines, best = documents.rows @ tokens.T, np.full((len(documents), len(tokens)), -1, dtype=documents.rows.dtype)
+    lengths = np.diff(documents.bounds)
+    for place in range(lengths.max(initial=0)):  # all first tokens, all second ones: much faster than a reduction for each document
+        longer = np.flatnonzero(lengths > place)
+        best[longer] = np.maximum(best[longer], cosines[documents.bounds[longer] + place])
+    return best
