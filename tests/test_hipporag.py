@@ -131,6 +131,11 @@ def test_occurrences_in_a_row_all_count():
     graph = knowledge_graph(chunks, extraction_of({"p": [("Maiden Japan", "is", "record"), ("maiden", "is", "absent name")]}))
     counts = dict(zip((n.name for n in graph.nodes), passage_matrix(graph).toarray()[0]))
     assert counts == {"maiden japan": 2, "record": 1, "maiden": 4, "absent name": 1}
+    triples = extraction_of({"p": [("São Paulo", "is beside", "北京")]})
+    place = (mr.Chunk("p", "São Paulo, São Paulo! A a a."),)
+    graph = knowledge_graph(place, triples, "ascii", "keep")
+    assert [n.name for n in graph.nodes] == ["s o paulo", ""]
+    assert passage_matrix(graph, script="ascii").toarray().tolist() == [[2, 1]]
 
 
 def test_passage_matrices_count_differently():

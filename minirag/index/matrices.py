@@ -51,7 +51,7 @@ def fact_passage_matrix(graph):
     return sparse.csr_matrix((np.ones(len(pairs)), (rows, columns)), shape=(len(graph.chunks), len(relations)))
 
 
-def passage_matrix(graph, counts="text"):
+def passage_matrix(graph, counts="text", script="unicode"):
     """The |P| x |N| matrix that turns node probabilities into passage scores. How a phrase is counted is a choice:
 
     - "text": how often the phrase occurs in the passage, title included, and at least 1 where it was extracted from it.
@@ -62,7 +62,8 @@ def passage_matrix(graph, counts="text"):
 
     All three are 0 where the phrase was not extracted from the passage, even if its words stand there: the paper's
     indexing extracts phrases passage by passage, and its node specificity counts these passages, too. Occurrences are
-    whole words after normalisation, so in scripts without spaces "text" finds a phrase only where it stands alone.
+    whole words after normalisation in the graph's `script`; without spaces, as in Chinese, a phrase is found only where it
+    stands alone.
 
     Source: Wang, Sec. IV-B (hippo-matrix)
     """
@@ -72,18 +73,19 @@ def passage_matrix(graph, counts="text"):
     if counts == "incidence":
         values = np.ones(len(pairs))
     elif counts == "text":
-        texts = [_spaced(chunk.passage) for chunk in graph.chunks]
-        phrases = [_spaced(node.name) for node in graph.nodes]
-        values = np.array([max(1, texts[place].count(phrases[i])) for place, i in pairs], dtype=float)
+        texts = [_words(chunk.passage, script) for chunk in graph.chunks]
+        phrases = [_words(node.name, script) for node in graph.nodes]
+        found = [texts[place].count(phrases[i]) if phrases[i] else 1 for place, i in pairs]
+        values = np.maximum(found, 1.0)
     else:
         raise MiniragError(f"passage_matrix={counts!r}: expected 'text', 'facts' or 'incidence'.")
     rows, columns = zip(*pairs)
     return sparse.csr_matrix((values, (rows, columns)), shape=(len(graph.chunks), len(graph.nodes)))
 
 
-def _spaced(text):
-    """Two spaces between words: two occurrences in a row, as of a title that the text repeats, share none."""
-    return f" {'  '.join(normalise_phrase(text).split())} "
+def _words(text, script):
+    """Words with a space on either side: two occurrences in a row, as of a title that the text repeats, share none."""
+    return "".join(f" {word} " for word in normalise_phrase(text, script).split())
 
 
 def node_specificity(graph):

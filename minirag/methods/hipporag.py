@@ -193,7 +193,7 @@ class HippoRAG(Method):
 
     @cached_property
     def _passages(self):
-        return passage_matrix(self.relations, self.choices.passage_matrix)
+        return passage_matrix(self.relations, self.choices.passage_matrix, self.choices.script)
 
     def score_many(self, questions):
         """Entities, link, walk, aggregate: the trace of each question."""
