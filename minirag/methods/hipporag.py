@@ -206,7 +206,9 @@ class HippoRAG(Method):
             scored = chunk.aggregator(related, stated_in, self._passage_labels)
             traces = list(zip(named, linked, walked, related, scored))
         else:
-            scored = chunk.aggregator(walked, self._passages, self._passage_labels, "each passage gets the scores of the nodes read from it")
+            summary = "each passage gets the scores of the nodes read from it"
+            summary += ", as often as it names them" * (self.choices.passage_matrix == "text")
+            scored = chunk.aggregator(walked, self._passages, self._passage_labels, summary)
             traces = list(zip(named, linked, walked, scored))
         return self._mix_with_dense(questions, traces)
 
