@@ -33,7 +33,7 @@ class Chunk:
 
     @property
     def label(self):
-        """What traces, tables and figures call the chunk: its title, or its id where it has none."""
+        """What traces, tables and figures call the chunk: its title, else its id."""
         return self.title or self.id
 
 

@@ -33,10 +33,12 @@ def load_token_encoder(spec="minilm"):
 def load_any_encoder(spec="minilm"):
     """An encoder of either kind, for methods that link by one vector a text or by late interaction.
 
-    "colbertv2", "colbert:PATH" and "tokens:NAME" (such as "tokens:minilm") name one with a vector a token, as does an object that has `tokens`;
-    everything else is `load_encoder`'s.
+    "colbertv2", "colbert:PATH" and "tokens:NAME" (such as "tokens:minilm") name one with a vector
+    a token, as does an object that has `tokens`; everything else is `load_encoder`'s.
     """
-    if isinstance(spec, str) and (spec in TOKEN_PRESETS or spec.startswith(("colbert:", "tokens:"))):
+    if isinstance(spec, str) and (
+        spec in TOKEN_PRESETS or spec.startswith(("colbert:", "tokens:"))
+    ):
         return load_token_encoder(spec.removeprefix("tokens:"))
     return spec if callable(getattr(spec, "tokens", None)) else load_encoder(spec)
 

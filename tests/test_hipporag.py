@@ -103,16 +103,28 @@ def test_reset_gives_each_entity_or_each_node_its_share():
 
 
 def test_the_defaults_are_the_papers_counts_and_equal_query_nodes():
-    """Wang, Sec. IV-B: "the number of times each noun phrase ... appears"; "each query node has equal probability"."""
+    """Wang, Sec. IV-B: "the number of times each noun phrase ... appears"; "each query node has
+    equal probability".
+    """
     table = {"s": [1, 0], "s again": [1, 0]}
-    asked = {"question_entities": {"?": ("s", "s again", "a")}, "synonymy": "none", "specificity": False}
+    asked = {
+        "question_entities": {"?": ("s", "s again", "a")},
+        "synonymy": "none",
+        "specificity": False,
+    }
     corpus = corpus_of(("p1", "s and s, then t"), ("p2", "t a"), ("p3", "s b"))
-    method = mr.HippoRAG.build(corpus, encoder=TableEncoder(table), extraction=STAB_TRIPLES, **asked)
+    method = mr.HippoRAG.build(
+        corpus, encoder=TableEncoder(table), extraction=STAB_TRIPLES, **asked
+    )
     names = [n.name for n in method.graph.nodes]
     reset = lambda m: dict(zip(names, m.retrieve("?").trace[2].data["reset"]))
     assert reset(method) == {"s": 1, "t": 0, "a": 1, "b": 0}
     assert reset(method.with_options(reset="entity")) == {"s": 2, "t": 0, "a": 1, "b": 0}
-    assert passage_matrix(method.relations).toarray().tolist() == [[2, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
+    assert passage_matrix(method.relations).toarray().tolist() == [
+        [2, 1, 0, 0],
+        [0, 1, 1, 0],
+        [1, 0, 0, 1],
+    ]
     walk, scored = method.retrieve("?").trace[2:]
     s, t, a, b = walk.data["scores"]
     assert scored.data["scores"] == pytest.approx([2 * s + t, t + a, s + b])
@@ -126,9 +138,14 @@ def test_damping_conventions_agree_only_at_one_half():
 
 
 def test_occurrences_in_a_row_all_count():
-    """A passage often begins with its title, so that the two stand side by side; neighbours share no space between words."""
+    """A passage often begins with its title, so that the two stand side by side; neighbours share
+    no space between words.
+    """
     chunks = (mr.Chunk("p", "Maiden Japan is a live record. Maiden, maiden!", "Maiden Japan"),)
-    graph = knowledge_graph(chunks, extraction_of({"p": [("Maiden Japan", "is", "record"), ("maiden", "is", "absent name")]}))
+    graph = knowledge_graph(
+        chunks,
+        extraction_of({"p": [("Maiden Japan", "is", "record"), ("maiden", "is", "absent name")]}),
+    )
     counts = dict(zip((n.name for n in graph.nodes), passage_matrix(graph).toarray()[0]))
     assert counts == {"maiden japan": 2, "record": 1, "maiden": 4, "absent name": 1}
     triples = extraction_of({"p": [("São Paulo", "is beside", "北京")]})
@@ -196,33 +213,46 @@ def test_unknown_choices_are_named():
     with pytest.raises(MiniragError, match="paper"):
         choose(Choices, CODE, "folk")
     for choice in ({"script": "ascii"}, {"empty_names": "keep"}):
-        with pytest.raises(MiniragError, match=f"{next(iter(choice))} is chosen when the graph is built"):
+        with pytest.raises(
+            MiniragError, match=f"{next(iter(choice))} is chosen when the graph is built"
+        ):
             stab().with_options(**choice)
     assert choose(Choices, CODE, "code") == Choices(**CODE) and choose(Choices, CODE) == Choices()
 
 
-NEIGHBOURS = json.loads((Path(__file__).parent / "recorded" / "hipporag_neighbours.json").read_text(encoding="utf-8"))["cases"]
+NEIGHBOURS = json.loads(
+    (Path(__file__).parent / "recorded" / "hipporag_neighbours.json").read_text(encoding="utf-8")
+)["cases"]
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("case", NEIGHBOURS, ids=lambda case: case["input"]["note"])
 def test_neighbours_of_the_released_code(case, depth):
-    """Recorded from the project's own `get_neighbors`; ours are scaled to sum to 1, which leaves every ranking as it is."""
+    """Recorded from the project's own `get_neighbors`; ours are scaled to sum to 1, which leaves
+    every ranking as it is.
+    """
     given = case["input"]
     adjacency = np.zeros((given["nodes"], given["nodes"]))
     for i, j in given["edges"]:
         adjacency[i, j] = adjacency[j, i] = i != j
     labels, resets = list(range(given["nodes"])), np.array([given["reset"]]).T
-    [step] = node.spread_to_neighbours(sparse.csr_matrix(adjacency), resets, labels, depth, per="node")
+    [step] = node.spread_to_neighbours(
+        sparse.csr_matrix(adjacency), resets, labels, depth, per="node"
+    )
     wanted = np.array(case["expected"][f"depth_{depth}"])
     assert step.data["scores"] * wanted.sum() == pytest.approx(wanted, abs=2e-6)
 
 
 def test_neighbours_once_a_question_or_once_a_query_node():
-    """Path a - b - c, all three query nodes: b is reached from two sides, and nobody is left out of the union."""
+    """Path a - b - c, all three query nodes: b is reached from two sides, and nobody is left out
+    of the union.
+    """
     path = sparse.csr_matrix(np.diag([1.0, 1], 1) + np.diag([1.0, 1], -1))
-    spread = lambda **how: node.spread_to_neighbours(path, np.array([[1.0, 1, 1]]).T, "abc", **how)[0].data["scores"]
-    assert spread() == pytest.approx(np.full(3, 1 / 3)) and spread(per="node") == pytest.approx(np.array([1.5, 2, 1.5]) / 5)
+    once, each = (
+        node.spread_to_neighbours(path, np.ones((3, 1)), "abc", per=per)[0].data["scores"]
+        for per in ("question", "node")
+    )
+    assert once == pytest.approx(np.full(3, 1 / 3)) and each == pytest.approx([0.3, 0.4, 0.3])
     code = stab(propagation="neighbours", follow="code", question_entities=("s", "t"))
     assert code.choices.neighbour_share == "node" and len(set(np.round(walked_scores(code), 9))) > 1
 
@@ -232,8 +262,14 @@ def test_empty_names_are_dropped_or_one_node():
     triples = extraction_of({"p1": [("北京", "is", "city")], "p2": [("上海", "is", "port")]})
     with pytest.raises(MiniragError, match="no usable triple"):
         knowledge_graph(corpus.chunks, triples, "ascii")
-    kept = mr.HippoRAG.build(corpus, encoder=TableEncoder(), extraction=triples, follow="code").relations
-    assert [(n.name, n.chunks) for n in kept.nodes] == [("", (0, 1)), ("city", (0,)), ("port", (1,))]
+    kept = mr.HippoRAG.build(
+        corpus, encoder=TableEncoder(), extraction=triples, follow="code"
+    ).relations
+    assert [(n.name, n.chunks) for n in kept.nodes] == [
+        ("", (0, 1)),
+        ("city", (0,)),
+        ("port", (1,)),
+    ]
 
 
 def words(**more):
@@ -242,16 +278,35 @@ def words(**more):
 
 
 def test_late_interaction_links_and_joins_by_normalised_maxsim():
-    corpus = corpus_of(("p1", "Ada Bell met Cy."), ("p2", "Dr Ada Bell left."), ("p3", "Bell rang."))
-    triples = extraction_of({"p1": [("Ada Bell", "met", "Cy")], "p2": [("Dr Ada Bell", "left", "Oslo")], "p3": [("bell", "rang", "noon")]})
-    method = mr.HippoRAG.build(corpus, encoder=words(), extraction=triples, question_entities={"?": ("Adah Bell",)})
+    corpus = corpus_of(
+        ("p1", "Ada Bell met Cy."), ("p2", "Dr Ada Bell left."), ("p3", "Bell rang.")
+    )
+    triples = extraction_of(
+        {
+            "p1": [("Ada Bell", "met", "Cy")],
+            "p2": [("Dr Ada Bell", "left", "Oslo")],
+            "p3": [("bell", "rang", "noon")],
+        }
+    )
+    method = mr.HippoRAG.build(
+        corpus, encoder=words(), extraction=triples, question_entities={"?": ("Adah Bell",)}
+    )
     linked = method.retrieve("?", k=3).trace[1].data["nodes"]
-    assert [(phrase, method.graph.nodes[i].name) for phrase, i, _ in linked] == [("adah bell", "ada bell")]
+    assert [(phrase, method.graph.nodes[i].name) for phrase, i, _ in linked] == [
+        ("adah bell", "ada bell")
+    ]
     assert linked[0][2] == pytest.approx((0.96 + 1) / 2)
-    pairs = {(method.graph.nodes[e.source].name, method.graph.nodes[e.target].name): e.weight for e in method.graph.edges if e.kind == "synonymy"}
-    assert pairs == pytest.approx({("ada bell", "dr ada bell"): 1, ("bell", "ada bell"): 1, ("bell", "dr ada bell"): 1})
+    pairs = {
+        (method.graph.nodes[e.source].name, method.graph.nodes[e.target].name): e.weight
+        for e in method.graph.edges
+        if e.kind == "synonymy"
+    }
+    assert pairs == pytest.approx(
+        {("ada bell", "dr ada bell"): 1, ("bell", "ada bell"): 1, ("bell", "dr ada bell"): 1}
+    )
     close = method.with_options(synonymy_threshold=0.6).graph
-    back = [e.weight for e in close.edges if e.kind == "synonymy" and close.nodes[e.source].name == "dr ada bell" and e.weight > 0]
+    joined = [e for e in close.edges if e.kind == "synonymy"]
+    back = [e.weight for e in joined if close.nodes[e.source].name == "dr ada bell"]
     assert back == pytest.approx([2 / 3])
     nameless = method.retrieve("who?").trace[-1]
     assert nameless.summary == "normalised MaxSim of question and passage"

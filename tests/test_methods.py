@@ -83,11 +83,16 @@ def test_a_reused_index_knows_the_entities_it_was_given(tmp_path, monkeypatch):
     known = {"Who is she?": ("Odile Fanshawe",)}
     ids = []
     for expected in (False, True):
-        method, reused = open_method("hipporag", corpus, encoder="lsa", extraction="annotations", question_entities=known)
+        method, reused = open_method(
+            "hipporag", corpus, encoder="lsa", extraction="annotations", question_entities=known
+        )
         assert reused is expected
         before = method.llm.ledger.snapshot()
         found = method.retrieve("Who is she?")
-        assert found.trace[0].data["entities"] == ["odile fanshawe"] and not (method.llm.ledger - before).total.calls
+        assert (
+            found.trace[0].data["entities"] == ["odile fanshawe"]
+            and not (method.llm.ledger - before).total.calls
+        )
         ids.append(found.ids)
     assert ids[0] == ids[1]
 
@@ -98,6 +103,11 @@ def test_a_trace_calls_a_passage_by_its_title_only(name):
     corpus = mr.load_corpus("professors")
     options = {"extraction": "annotations"} if name == "hipporag" else {}
     method = METHODS[name].build(corpus, encoder="lsa", **options)
-    shown = {label for question in ("Who founded the Lanthorn Trust?", "why?") for step in method.retrieve(question).trace for label, *_ in step.items}
+    shown = {
+        label
+        for question in ("Who founded the Lanthorn Trust?", "why?")
+        for step in method.retrieve(question).trace
+        for label, *_ in step.items
+    }
     assert not shown & {chunk.id for chunk in corpus.chunks}
     assert [mr.Chunk("p1", "text", title).label for title in ("", "Title")] == ["p1", "Title"]

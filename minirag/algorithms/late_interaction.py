@@ -82,7 +82,9 @@ def maxsim_corpus(query_tokens, vectors, mask):
 
 @dataclass(frozen=True)
 class TokenVectors:
-    """The token vectors of many short texts without padding: text i has the rows `bounds[i]` to `bounds[i + 1]` of `rows` (tokens, d)."""
+    """The token vectors of many texts without padding: text i has the rows `bounds[i]` to
+    `bounds[i + 1]` of `rows`, (tokens, d).
+    """
 
     rows: np.ndarray
     bounds: np.ndarray
@@ -94,37 +96,49 @@ class TokenVectors:
     def stack(cls, texts):
         """From a list of (t_i, d) arrays; rows are scaled to length 1."""
         bounds = np.cumsum([0, *map(len, texts)])
-        return cls(normalize(np.concatenate(texts)) if bounds[-1] else np.zeros((0, 1), dtype=np.float32), bounds)
+        none = np.zeros((0, 1), dtype=np.float32)
+        return cls(normalize(np.concatenate(texts)) if bounds[-1] else none, bounds)
+
+    def __getitem__(self, i):
+        return self.rows[self.bounds[i] : self.bounds[i + 1]]
 
 
 def self_maxsim(queries, documents):
-    """MaxSim of each query with the document in the same place, (n,): what a text scores against itself, encoded in either way."""
-    pairs = zip(zip(queries.bounds, queries.bounds[1:]), zip(documents.bounds, documents.bounds[1:]))
-    return np.array([maxsim(queries.rows[a:b], documents.rows[c:d]) if b > a else 0.0 for (a, b), (c, d) in pairs])
+    """MaxSim of each query with the document in the same place: (n,). Where both are the same
+    text, what it scores against itself.
+    """
+    pairs = [(queries[i], documents[i]) for i in range(len(queries))]
+    return np.array([maxsim(query, document) if len(query) else 0.0 for query, document in pairs])
 
 
 def maxsim_blocks(queries, documents, cells=CELLS_AT_ONCE):
-    """MaxSim of every query with every document, some queries at a time: yields (first query, scores (some queries, documents)).
+    """MaxSim of every query with every document, some queries at a time.
 
-    Both are `TokenVectors`. A block has as many queries as keep `cells` cosines of two tokens in memory, and at least one.
+    Both are `TokenVectors`. Yields (position of the first query, scores (some queries, documents)).
+    A block has as many queries as keep `cells` cosines of two tokens in memory, and at least one.
     """
     room, start = max(1, cells // max(1, len(documents.rows))), 0
     while start < len(queries):
-        stop = max(start + 1, int(np.searchsorted(queries.bounds, queries.bounds[start] + room, side="right")) - 1)
-        tokens = queries.bounds[start : stop + 1]
-        best = _best_of_each(documents, queries.rows[tokens[0] : tokens[-1]])
-        scores, some = np.zeros((stop - start, len(documents)), dtype=best.dtype), np.diff(tokens) > 0
-        if some.any():
-            scores[some] = np.add.reduceat(best.T, (tokens[:-1] - tokens[0])[some], axis=0)
+        last = np.searchsorted(queries.bounds, queries.bounds[start] + room, side="right") - 1
+        stop = max(start + 1, int(last))
+        first, *_, end = bounds = queries.bounds[start : stop + 1]
+        best = _best_of_each(documents, queries.rows[first:end])
+        scores = np.zeros((stop - start, len(documents)), dtype=best.dtype)
+        filled = np.diff(bounds) > 0
+        if filled.any():
+            scores[filled] = np.add.reduceat(best.T, (bounds[:-1] - first)[filled], axis=0)
         yield start, scores
         start = stop
 
 
 def _best_of_each(documents, tokens):
-    """The best cosine of each question token with a token of each document: (documents, tokens), -1 where a document has none."""
-    cosines, best = documents.rows @ tokens.T, np.full((len(documents), len(tokens)), -1, dtype=documents.rows.dtype)
+    """The best cosine of each question token with a token of each document: (documents, tokens).
+    It is -1 where a document has none.
+    """
+    cosines = documents.rows @ tokens.T
+    best = np.full((len(documents), len(tokens)), -1, dtype=cosines.dtype)
     lengths = np.diff(documents.bounds)
-    for place in range(lengths.max(initial=0)):  # all first tokens, all second ones: much faster than a reduction for each document
-        longer = np.flatnonzero(lengths > place)
+    for place in range(lengths.max(initial=0)):  # all first tokens, then all second ones: faster
+        longer = np.flatnonzero(lengths > place)  # than one reduction for each document
         best[longer] = np.maximum(best[longer], cosines[documents.bounds[longer] + place])
     return best

@@ -1,7 +1,7 @@
 """The open knowledge graph that HippoRAG calls its hippocampal index.
 
-Differs from the released code in two choices: non-Latin names are kept (`script="unicode"`), and names without a letter are
-not (`empty_names="drop"`).
+Differs from the released code in two choices: non-Latin names are kept (`script="unicode"`), and
+names of which nothing is left are not (`empty_names="drop"`).
 """
 
 from collections import defaultdict
@@ -20,8 +20,9 @@ def knowledge_graph(chunks, extraction, script="unicode", empty_names="drop"):
     """Build a graph whose nodes are the subjects and objects of triples and whose edges are the distinct triples.
 
     An edge remembers the chunk of each of its occurrences, and its weight is their number. An entity that stands in no
-    triple is no node. `empty_names="keep"` makes one node of all names of which normalisation leaves nothing, as the
-    released code does; "drop" leaves their triples out. Raises `MiniragError` when no triple is left, since nothing could be retrieved from an empty graph.
+    triple is no node. `empty_names="keep"` makes one node of all names of which normalisation
+    leaves nothing, as the released code does; "drop" leaves their triples out. Raises
+    `MiniragError` when no triple is left, since nothing could be retrieved from an empty graph.
 
     Source: Wang, Sec. IV-B (hippo-ner-openie); Survey, Sec. 4 (graphs)
     """
@@ -45,12 +46,14 @@ def knowledge_graph(chunks, extraction, script="unicode", empty_names="drop"):
 
 
 def with_synonymy(graph, vectors, threshold=0.8, strict=True, min_letters=0, max_neighbours=None):
-    """The graph with a synonymy edge from each node to every other whose name is at least `threshold` close.
+    """The graph with a synonymy edge from each node to every other whose name is at least
+    `threshold` close.
 
-    `vectors` is (nodes, d), L2-normalised, and an edge's weight the cosine; or it is `TokenVectors`, and the weight the
-    normalised MaxSim, which differs between the two directions of a pair. `strict` asks for more than the threshold, as
-    the paper writes; the released code accepts equality, skips source phrases of `min_letters` = 2 letters or fewer, and
-    keeps the best `max_neighbours` = 101 of a phrase, so that a pair may be joined in one direction only.
+    `vectors` is (nodes, d), L2-normalised, and an edge's weight the cosine; or it is
+    `TokenVectors`, and the weight the normalised MaxSim, which differs between the two directions
+    of a pair. `strict` asks for more than the threshold, as the paper writes; the released code
+    accepts equality, skips source phrases of `min_letters` = 2 letters or fewer, and keeps the
+    best `max_neighbours` = 101 of a phrase, so that a pair may be joined in one direction only.
 
     Source: Wang, Sec. IV-B (hippo-synonymy)
     """

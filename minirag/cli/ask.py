@@ -174,7 +174,8 @@ def draw(method, retrieval):
     graph, scores = getattr(method, "retriever", method).graph, walks[0].data["scores"]
     named = {"linked from the question": [graph.nodes[i].name for _, i, _ in links[0].data["nodes"]]}
     best = retrieval.passages[0].chunk
-    caption = f"Size and colour: score after the walk. The best passage: {best.label}. Graph by {graph.source}."
+    caption = f"Size and colour: score after the walk. The best passage: {best.label}."
+    caption += f" Graph by {graph.source}."
     return draw_graph(graph, node_scores=scores, highlight=named, title=retrieval.question, caption=caption, max_nodes=24, score_name="walk's score")
 
 

@@ -52,4 +52,7 @@ def compare(
 def _cells(retrieval, gold):
     """'Title (score) *' of every passage that scores at all."""
     scored = [passage for passage in retrieval.passages if abs(passage.score) >= NOTHING]
-    return [f"{passage.chunk.label} ({passage.score:.3f}){' *' if passage.id in gold else ''}" for passage in scored]
+    return [
+        f"{passage.chunk.label} ({passage.score:.3f}){' *' if passage.id in gold else ''}"
+        for passage in scored
+    ]

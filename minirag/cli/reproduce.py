@@ -124,7 +124,8 @@ def show_plan(target, names, encoder):
 
 def _describe(row):
     triples = "none" if row.method in ("bm25", "dense") else "with the corpus" if row.published else "offline rules"
-    choices = [f"{k}={v}" for k, v in row.choices.items()] + ["MaxSim of token vectors"] * row.tokens
+    choices = [f"{k}={v}" for k, v in row.choices.items()]
+    choices += ["MaxSim of token vectors"] * row.tokens
     return [row.name, row.method, row.follow, ", ".join(choices), triples]
 
 

@@ -20,8 +20,10 @@ from .paths import PATH_NAMES, reproduce_paths
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table: its name, the method, what `with_options` changes, whether the triples are the published ones or the
-    offline rules', and whether names are compared by MaxSim over the encoder's token vectors."""
+    """A line of a table: its name, the method, what `with_options` changes, whether the triples
+    are the published ones or the offline rules', and whether names are compared by MaxSim over the
+    encoder's token vectors.
+    """
 
     name: str
     method: str
@@ -48,7 +50,12 @@ ROWS = (
     Row("hipporag-code-no-specificity", "hipporag", follow="code", choices={"specificity": False}),
     Row("hipporag-ensemble", "hipporag", follow="code", choices={"ensemble": True}),
     Row("hipporag-offline-extraction", "hipporag", choices=INCIDENCE, published=False),
-    Row("hipporag-offline-extraction-ensemble", "hipporag", choices={**INCIDENCE, "ensemble": True}, published=False),
+    Row(
+        "hipporag-offline-extraction-ensemble",
+        "hipporag",
+        choices={**INCIDENCE, "ensemble": True},
+        published=False,
+    ),
 )
 TARGETS = {
     "professors": "rung 0: the shipped corpus; triples by hand annotation, and by the offline rules",
@@ -116,7 +123,11 @@ def build_row(row, corpus, encoder="minilm", built=None):
         extraction = next(iter(corpus.extractions)) if row.published else None
         encoder = load_token_encoder(encoder) if row.tokens else encoder
         built[key] = method.build(
-            corpus, llm=load_llm("offline"), encoder=encoder, extraction=extraction, follow=row.follow
+            corpus,
+            llm=load_llm("offline"),
+            encoder=encoder,
+            extraction=extraction,
+            follow=row.follow,
         )
         built[key].graph  # searched for synonyms here, once: the copies below share it
     return built[key].with_options(**row.choices)

@@ -8,6 +8,8 @@ from .reports import CommunityIndex, write_reports
 from .vectors import TokenIndex, VectorIndex, chunk_index, node_index
 
 __all__ = [
-    "Communities", "Community", "CommunityIndex", "Context", "ContextBuilder", "EgoIndex", "TokenIndex", "VectorIndex", "find_communities", "write_reports",
-    "adjacency_matrix", "chunk_index", "fact_matrix", "fact_passage_matrix", "node_index", "node_specificity", "passage_matrix",
+    "Communities", "Community", "CommunityIndex", "Context", "ContextBuilder", "EgoIndex",
+    "TokenIndex", "VectorIndex", "find_communities", "write_reports",
+    "adjacency_matrix", "chunk_index", "fact_matrix", "fact_passage_matrix", "node_index",
+    "node_specificity", "passage_matrix",
 ]

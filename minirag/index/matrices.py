@@ -54,16 +54,16 @@ def fact_passage_matrix(graph):
 def passage_matrix(graph, counts="text", script="unicode"):
     """The |P| x |N| matrix that turns node probabilities into passage scores. How a phrase is counted is a choice:
 
-    - "text": how often the phrase occurs in the passage, title included, and at least 1 where it was extracted from it.
-      The paper counts how often a phrase "appears in each original passage", which is text and not triples; its released
-      code does not look at the text.
+    - "text": how often the phrase occurs in the passage, title included, and at least 1 where it
+      was extracted from it. The paper counts how often a phrase "appears in each original
+      passage", which is text and not triples; its released code does not look at the text.
     - "facts": in how many distinct triples of the passage the phrase stands (the released code).
     - "incidence": 1 where the phrase was extracted from the passage, however often it occurs there.
 
-    All three are 0 where the phrase was not extracted from the passage, even if its words stand there: the paper's
-    indexing extracts phrases passage by passage, and its node specificity counts these passages, too. Occurrences are
-    whole words after normalisation in the graph's `script`; without spaces, as in Chinese, a phrase is found only where it
-    stands alone.
+    All three are 0 where the phrase was not extracted from the passage, even if its words stand
+    there: the paper's indexing extracts phrases passage by passage, and its node specificity
+    counts these passages, too. Occurrences are whole words after normalisation in the graph's
+    `script`; without spaces, as in Chinese, a phrase is found only where it stands alone.
 
     Source: Wang, Sec. IV-B (hippo-matrix)
     """
@@ -84,7 +84,9 @@ def passage_matrix(graph, counts="text", script="unicode"):
 
 
 def _words(text, script):
-    """Words with a space on either side: two occurrences in a row, as of a title that the text repeats, share none."""
+    """Words with a space on either side: two occurrences in a row, as of a title that the text
+    repeats, share none.
+    """
     return "".join(f" {word} " for word in normalise_phrase(text, script).split())
 
 

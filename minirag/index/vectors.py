@@ -32,7 +32,9 @@ class VectorIndex:
 
 @dataclass(frozen=True)
 class TokenIndex:
-    """A `VectorIndex` of texts that have one vector for each token: what is compared is MaxSim over the question's own MaxSim, 1 at most.
+    """A `VectorIndex` of texts that have one vector for each token.
+
+    A text's score is the question's MaxSim with it over the question's MaxSim with itself.
 
     Source: Wang, Table IV (tab-4)
     """
@@ -43,7 +45,8 @@ class TokenIndex:
     measure = "normalised MaxSim"
 
     def __repr__(self):
-        return f"TokenIndex: {len(self.labels)} texts of {len(self.vectors.rows)} tokens by {self.encoder.name}"
+        size = f"{len(self.labels)} texts of {len(self.vectors.rows)} tokens"
+        return f"TokenIndex: {size} by {self.encoder.name}"
 
     def search(self, texts, k=1, kind="query"):
         """As `VectorIndex.search`, with normalised MaxSim for the cosine."""
@@ -56,12 +59,15 @@ class TokenIndex:
         texts = list(texts)
         asked = TokenVectors.stack(self.encoder.encode(texts, kind=kind))
         own = self_maxsim(asked, TokenVectors.stack(self.encoder.encode(texts)))
-        blocks = [np.zeros((0, len(self.labels))), *(scores for _, scores in maxsim_blocks(asked, self.vectors))]
-        return np.concatenate(blocks) / np.maximum(own, 1e-9)[:, None]
+        scores = [block for _, block in maxsim_blocks(asked, self.vectors)]
+        scores = np.concatenate([np.zeros((0, len(self.labels))), *scores])
+        return scores / np.maximum(own, 1e-9)[:, None]
 
 
 def text_index(labels, texts, encoder):
-    """A `VectorIndex` of texts, or a `TokenIndex` where the encoder gives one vector for each token (see `minirag.token_encoders`)."""
+    """A `VectorIndex` of texts, or a `TokenIndex` where the encoder gives one vector for each
+    token (see `minirag.token_encoders`).
+    """
     vectors = encoder.encode(texts)
     if callable(getattr(encoder, "tokens", None)):
         return TokenIndex(tuple(labels), TokenVectors.stack(vectors), encoder)
@@ -79,7 +85,9 @@ def node_index(graph, encoder):
 
 def chunk_index(chunks, encoder):
     """Encode every chunk as title, newline, text."""
-    return text_index([chunk.label for chunk in chunks], [chunk.passage for chunk in chunks], encoder)
+    return text_index(
+        [chunk.label for chunk in chunks], [chunk.passage for chunk in chunks], encoder
+    )
 
 
 def report_index(index, encoder):

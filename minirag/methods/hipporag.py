@@ -1,10 +1,12 @@
 """HippoRAG: passages found by a walk over an open knowledge graph.
 
 Paper: Wang, Graph RAG, Sec. IV-B. Official code: OSU-NLP-Group/HippoRAG, tag v1.0.0.
-The paper leaves open how a phrase is counted in a passage (`passage_matrix`) and what happens to a question without
-entities (`no_entities`); the defaults are one reading. Every place where the released code differs is a field of `Choices`,
-and `follow="code"` sets them all. Not rebuilt: what its ColBERT variant does otherwise than `TokenIndex` and
-`token_synonymy_pairs` (names of nodes encoded as questions, 99 synonyms at most).
+Where Wang gives no number (damping, threshold), the original HippoRAG paper's is the default. Two
+things are open in both and have one reading as default: how a phrase is counted in a passage
+(`passage_matrix`), and a question without entities (`no_entities`). Where the released code finds
+or scores otherwise there is a field of `Choices`; `follow="code"` sets them all. Not rebuilt: in
+the code's ColBERT variant, names that look for synonyms are encoded as questions, and find at most
+99.
 """
 
 import json
@@ -37,15 +39,19 @@ class Choices(Options):
     synonymy: "add" the cosine to the number of triples, "overwrite" it, or "none" (an ablation).
     synonymy_threshold, strict: cosine above which (or, not strict, from which on) two names are synonyms.
     min_letters, max_neighbours: the code joins no name of this many letters or fewer, and no more than this many synonyms to a name.
-    passage_matrix: "text" counts a phrase in the passage's text, "facts" in its triples, "incidence" takes 0 or 1 (see `minirag.index.passage_matrix`).
+    passage_matrix: "text" counts a phrase in the passage's text, "facts" in its triples,
+        "incidence" takes 0 or 1 (see `minirag.index.passage_matrix`).
     specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
-    reset: "node" gives each query node the same weight, "entity" each query entity, so that a node named twice weighs twice.
+    reset: "node" gives each query node the same weight, "entity" each query entity, so that a node
+        named twice weighs twice.
     propagation: "ppr", or the ablations "query-nodes" and "neighbours" (`neighbour_hops`: 1 in the paper's words, 2 in its code).
-    neighbour_share: a neighbour gets its share once a "question", or once for each query "node" that reaches it, as in the code.
+    neighbour_share: a neighbour gets its share once a "question", or once for each query "node"
+        that reaches it, as in the code.
     no_entities: a question without entities falls back to "dense" retrieval, or to "uniform" scores.
     ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
     script: "unicode" keeps every letter in a node's name, "ascii" erases all but A-Z and digits.
-    empty_names: "drop" a triple with a name of which nothing is left, or "keep" one node for all such names, as in the code.
+    empty_names: "drop" a triple with a name of which nothing is left, or "keep" one node for all
+        such names, as in the code.
     ties: order of passages with equal scores, "ascending" or "descending" by position.
     """
 
@@ -75,9 +81,18 @@ class Choices(Options):
 
 
 CODE = {
-    "damping_means": "follow", "synonymy": "overwrite", "strict": False, "min_letters": 2, "max_neighbours": 101,
-    "passage_matrix": "facts", "neighbour_hops": 2, "neighbour_share": "node", "no_entities": "uniform",
-    "script": "ascii", "empty_names": "keep", "ties": "descending",
+    "damping_means": "follow",
+    "synonymy": "overwrite",
+    "strict": False,
+    "min_letters": 2,
+    "max_neighbours": 101,
+    "passage_matrix": "facts",
+    "neighbour_hops": 2,
+    "neighbour_share": "node",
+    "no_entities": "uniform",
+    "script": "ascii",
+    "empty_names": "keep",
+    "ties": "descending",
 }
 
 SYNONYMY_CHOICES = ("synonymy_threshold", "strict", "min_letters", "max_neighbours")
@@ -115,8 +130,10 @@ class HippoRAG(Method):
     def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, question_entities=None, follow="paper", **choices):
         """Read triples, build the graph, encode its nodes.
 
-        encoder: one with a vector a text, or one with a vector a token, as HippoRAG (ColBERTv2) in Wang, Table IV has it: "colbertv2", "tokens:minilm"
-            and whatever else `minirag.token_encoders.load_any_encoder` takes. Then links, synonyms and dense retrieval go by normalised MaxSim.
+        encoder: one with a vector a text, or one with a vector a token, as HippoRAG (ColBERTv2) in
+            Wang, Table IV has it: "colbertv2", "tokens:minilm" and whatever else
+                `minirag.token_encoders.load_any_encoder` takes. Then links, synonyms
+            and dense retrieval go by normalised MaxSim.
         extraction: None lets `llm` read the text; a name picks one that came with the corpus; an `Extraction` is used as it is.
         question_entities: entities already known for a question's text, so that nobody is asked for them.
         follow, **choices: see `Choices`.
@@ -131,7 +148,9 @@ class HippoRAG(Method):
         return method
 
     def save(self, folder):
-        """Write the graph, the choices and the known entities of questions to a folder, in open formats. Vectors stay in the embedding cache."""
+        """Write the graph, the choices and the known entities of questions to a folder, in open
+        formats. Vectors stay in the embedding cache.
+        """
         self.relations.save(Path(folder) / "graph")
         parts = {"choices": asdict(self.choices), "question_entities": self.question_entities}
         for name, part in parts.items():
@@ -143,7 +162,9 @@ class HippoRAG(Method):
         folder = Path(folder)
         for name in ("choices.json", "question_entities.json"):
             if not (folder / name).is_file():
-                raise MiniragError(f"{folder} holds no complete HippoRAG index: {name} is missing. Build it again.")
+                raise MiniragError(
+                    f"{folder} holds no complete HippoRAG index: {name} is missing. Build it again."
+                )
         read = lambda name: json.loads((folder / name).read_text(encoding="utf-8"))
         choices = choose(Choices, CODE, **read("choices.json"))
         relations = Graph.load(folder / "graph")
@@ -155,7 +176,8 @@ class HippoRAG(Method):
         chosen = vary(self.choices, **choices)
         for name in GRAPH_CHOICES:
             if getattr(chosen, name) != getattr(self.choices, name):
-                raise MiniragError(f"{name} is chosen when the graph is built: call HippoRAG.build(..., {name}=...).")
+                how = f"HippoRAG.build(..., {name}=...)"
+                raise MiniragError(f"{name} is chosen when the graph is built: call {how}.")
         copy = HippoRAG(self.relations, self.llm, self.encoder, chosen, self.question_entities)
         shared = {"node_index", "chunk_index", "_facts"}
         if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in SYNONYMY_CHOICES):
@@ -231,7 +253,9 @@ class HippoRAG(Method):
         if c.propagation == "ppr":
             return node.ppr(self._transition, resets, labels, c.follow_probability)
         hops = {"query-nodes": 0, "neighbours": c.neighbour_hops}
-        return node.spread_to_neighbours(self._adjacency, resets, labels, hops[c.propagation], per=c.neighbour_share)
+        return node.spread_to_neighbours(
+            self._adjacency, resets, labels, hops[c.propagation], per=c.neighbour_share
+        )
 
     def _mix_with_dense(self, questions, traces):
         """Add the dense step where a question has no entities, or where the ensemble is on and a link is uncertain."""

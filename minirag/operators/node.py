@@ -13,8 +13,9 @@ from .ranking import top_items
 def link(phrases, index):
     """Link: each phrase of each question to its one nearest node.
 
-    `phrases` is a list (questions) of lists of strings; `index` a `VectorIndex` of nodes, or a `TokenIndex`.
-    `step.data["nodes"]` holds `(phrase, node position, cosine)`; with a `TokenIndex` the last is the normalised MaxSim.
+    `phrases` is a list (questions) of lists of strings; `index` a `VectorIndex` of nodes, or a
+    `TokenIndex`. `step.data["nodes"]` holds `(phrase, node position, cosine)`; with a `TokenIndex`
+    the last is the normalised MaxSim.
 
     Source: Survey, Sec. 6.1 (op-node); Wang, Sec. IV-B (hippo-linking)
     """
@@ -34,8 +35,9 @@ def link(phrases, index):
 def reset_vector(linked, count, specificity=None, per="node"):
     """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there are none.
 
-    `specificity` is a factor a node, (count,), or None. `per="node"` gives every query node the same weight, as paper and
-    released code do; `per="entity"` gives every query entity its own share, so that a node named twice weighs twice.
+    `specificity` is a factor a node, (count,), or None. `per="node"` gives every query node the
+    same weight, as paper and released code do; `per="entity"` gives every query entity its own
+    share, so that a node named twice weighs twice.
 
     Source: Wang, Sec. IV-B (hippo-specificity)
     """
@@ -66,11 +68,13 @@ def ppr(transition, resets, labels, damping=0.5, tol=1e-10):
 
 
 def spread_to_neighbours(adjacency, resets, labels, hops=1, share=0.5, per="question"):
-    """The ablation that replaces PPR: nodes near the query nodes get `share` of the smallest reset weight of their question.
+    """The ablation that replaces PPR: nodes near the query nodes get `share` of the smallest reset
+    weight of their question.
 
-    `per="question"` gives it once to every node within `hops`, the query nodes among them. `per="node"` gives it once for
-    each query node from which a path of 1 to `hops` edges leads there (the released code): shares add up, and a query node
-    gets its own only where a path leads back to it. 0 hops leaves the query nodes alone.
+    `per="question"` gives it once to every node within `hops`, the query nodes among them.
+    `per="node"` gives it once for each query node from which a path of 1 to `hops` edges leads
+    there (the released code): shares add up, and a query node gets its own only where a path leads
+    back to it. 0 hops leaves the query nodes alone.
 
     Source: Wang, Sec. IV-B (hippo-ppr); ablation of the original HippoRAG paper
     """

@@ -31,4 +31,7 @@ def passage_table(passages, gold=(), names=()):
 
 def passage_lines(passages, gold=()):
     """The same as text, one line a passage."""
-    return [f"  {p.rank}. {p.score:.4f}  {p.chunk.label}{' [gold]' if p.id in gold else ''}" for p in passages]
+    return [
+        f"  {p.rank}. {p.score:.4f}  {p.chunk.label}{' [gold]' if p.id in gold else ''}"
+        for p in passages
+    ]
