@@ -33,6 +33,11 @@ class Chunk:
         """Title, newline, text: what is encoded, scored and shown to a model (HippoRAG's passage string)."""
         return f"{self.title}\n{self.text}" if self.title else self.text
 
+    @property
+    def label(self):
+        """What traces, tables and figures call the chunk: its title, else its id."""
+        return self.title or self.id
+
 
 class Triple(NamedTuple):
     """Subject, relation, object: one statement of an open knowledge graph."""

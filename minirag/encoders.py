@@ -35,7 +35,10 @@ def load_encoder(spec="minilm"):
     if spec in PRESETS:
         return PresetEncoder(spec, PRESETS[spec])
     if spec in TOKEN_PRESETS:
-        raise MiniragError(f"The encoder {spec!r} gives one vector a token, not one a text: use it with the method 'colbert'.")
+        raise MiniragError(
+            f"The encoder {spec!r} gives one vector a token, not one a text: "
+            "use it with the methods 'colbert' and 'hipporag'."
+        )
     known = f"'minilm', 'lsa', 'hf:MODEL_OR_PATH', {', '.join(map(repr, PRESETS))}"
     raise MiniragError(f"Unknown encoder {spec!r}. Known: {known}, or an object with encode(texts, kind=...).")
 

@@ -134,8 +134,8 @@ class Graph:
         claims += [claim.object for claim in self.claims if claim.object is not None]
         ends = [place for edge in self.edges for place in (edge.source, edge.target)]
         check_places(claims + ends, len(self.nodes), f"{folder} names nodes")
-        read = [place for one in (*self.nodes, *self.edges) for place in one.chunks]
-        read += [claim.chunk for claim in self.claims]
+        elements = (*self.nodes, *self.edges, *self.claims)
+        read = [place for element in elements for place in element.chunks]
         check_places(read, len(self.chunks), f"{folder} names chunks")
 
 

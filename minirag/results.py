@@ -61,7 +61,7 @@ class Retrieval:
 
     def __repr__(self):
         lines = [f"Retrieval by {self.method} for: {self.question}"]
-        lines += [f"  {p.rank}. {p.score:.4f}  {p.chunk.title or p.id}" for p in self.passages]
+        lines += [f"  {p.rank}. {p.score:.4f}  {p.chunk.label}" for p in self.passages]
         return "\n".join(lines)
 
     def explain(self):

@@ -30,6 +30,19 @@ def load_token_encoder(spec="minilm"):
     return HiddenStates(encoder) if isinstance(encoder, TransformerEncoder) else WordByWord(encoder)
 
 
+def load_any_encoder(spec="minilm"):
+    """An encoder of either kind, for methods that link by one vector a text or by late interaction.
+
+    "colbertv2", "colbert:PATH" and "tokens:NAME" (such as "tokens:minilm") name one with a vector
+    a token, as does an object that has `tokens`; everything else is `load_encoder`'s.
+    """
+    if isinstance(spec, str) and (
+        spec in TOKEN_PRESETS or spec.startswith(("colbert:", "tokens:"))
+    ):
+        return load_token_encoder(spec.removeprefix("tokens:"))
+    return spec if callable(getattr(spec, "tokens", None)) else load_encoder(spec)
+
+
 class WordByWord:
     """Every word as a text of its own: the same word has the same vector wherever it stands."""
 

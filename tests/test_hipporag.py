@@ -1,7 +1,11 @@
 """HippoRAG against the worked examples of its paper and code, and against the invariants a reader may rely on."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +18,7 @@ from minirag.methods.hipporag import CODE, Choices
 from minirag.methods.ircot import merge_rounds
 from minirag.operators import chunk, min_max, node, rank
 from minirag.results import Step
+from minirag.token_encoders import load_token_encoder
 from minirag.utils import MiniragError
 
 from .small import TableEncoder, corpus_of, extraction_of
@@ -48,9 +53,9 @@ def test_synonymy_overwrites_or_adds(synonymy, weight):
     edges = (Edge(0, 1, "r", weight=3.0, chunks=(0, 0, 0)), Edge(0, 1, kind="synonymy", weight=0.85), Edge(1, 0, kind="synonymy", weight=0.85))
     graph = Graph("knowledge", "a test", (Node("a", chunks=(0,)), Node("b", chunks=(0,))), edges, STAB.chunks[:1])
     matrix = adjacency_matrix(graph, synonymy).toarray()
-    assert matrix[0, 1] == matrix[1, 0]
-    expected = 2 * weight if synonymy != "none" else matrix[0, 1]
-    assert matrix[0, 1] == pytest.approx(expected)
+    assert matrix == pytest.approx(np.array([[0, 2 * weight], [2 * weight, 0]]))
+    with pytest.raises(MiniragError, match="overwrite"):
+        adjacency_matrix(graph, "sum")
 
 
 NAMES = [("O'Neil-Smith", "o neil smith", "o neil smith"), ("U.S.", "u s", "u s"), ("São Paulo", "s o paulo", "são paulo"), ("北京", "", "北京")]
@@ -93,8 +98,36 @@ def test_rounds_merge_by_best_score():
 def test_reset_gives_each_entity_or_each_node_its_share():
     linked = [("a", 0, 1.0), ("a'", 0, 0.9), ("b", 1, 1.0)]
     assert list(node.reset_vector(linked, 3, per="entity")) == [2, 1, 0]
-    assert list(node.reset_vector(linked, 3, per="node")) == [1, 1, 0]
-    assert list(node.reset_vector(linked, 3, np.array([0.5, 1, 1]), per="node")) == [0.5, 1, 0]
+    assert list(node.reset_vector(linked, 3)) == [1, 1, 0]
+    assert list(node.reset_vector(linked, 3, np.array([0.5, 1, 1]))) == [0.5, 1, 0]
+
+
+def test_the_defaults_are_the_papers_counts_and_equal_query_nodes():
+    """Wang, Sec. IV-B: "the number of times each noun phrase ... appears"; "each query node has
+    equal probability".
+    """
+    table = {"s": [1, 0], "s again": [1, 0]}
+    asked = {
+        "question_entities": {"?": ("s", "s again", "a")},
+        "synonymy": "none",
+        "specificity": False,
+    }
+    corpus = corpus_of(("p1", "s and s, then t"), ("p2", "t a"), ("p3", "s b"))
+    method = mr.HippoRAG.build(
+        corpus, encoder=TableEncoder(table), extraction=STAB_TRIPLES, **asked
+    )
+    names = [n.name for n in method.graph.nodes]
+    reset = lambda m: dict(zip(names, m.retrieve("?").trace[2].data["reset"]))
+    assert reset(method) == {"s": 1, "t": 0, "a": 1, "b": 0}
+    assert reset(method.with_options(reset="entity")) == {"s": 2, "t": 0, "a": 1, "b": 0}
+    assert passage_matrix(method.relations).toarray().tolist() == [
+        [2, 1, 0, 0],
+        [0, 1, 1, 0],
+        [1, 0, 0, 1],
+    ]
+    walk, scored = method.retrieve("?").trace[2:]
+    s, t, a, b = walk.data["scores"]
+    assert scored.data["scores"] == pytest.approx([2 * s + t, t + a, s + b])
 
 
 def test_damping_conventions_agree_only_at_one_half():
@@ -104,14 +137,32 @@ def test_damping_conventions_agree_only_at_one_half():
     assert walked(stab(damping=0.1)) != pytest.approx(walked(stab(damping=0.1, damping_means="follow")))
 
 
+def test_occurrences_in_a_row_all_count():
+    """A passage often begins with its title, so that the two stand side by side; neighbours share
+    no space between words.
+    """
+    chunks = (mr.Chunk("p", "Maiden Japan is a live record. Maiden, maiden!", "Maiden Japan"),)
+    graph = knowledge_graph(
+        chunks,
+        extraction_of({"p": [("Maiden Japan", "is", "record"), ("maiden", "is", "absent name")]}),
+    )
+    counts = dict(zip((n.name for n in graph.nodes), passage_matrix(graph).toarray()[0]))
+    assert counts == {"maiden japan": 2, "record": 1, "maiden": 4, "absent name": 1}
+    triples = extraction_of({"p": [("São Paulo", "is beside", "北京")]})
+    place = (mr.Chunk("p", "São Paulo, São Paulo! A a a."),)
+    graph = knowledge_graph(place, triples, "ascii", "keep")
+    assert [n.name for n in graph.nodes] == ["s o paulo", ""]
+    assert passage_matrix(graph, script="ascii").toarray().tolist() == [[2, 1]]
+
+
 def test_passage_matrices_count_differently():
-    corpus = corpus_of(("p", "Ada met Ben. Ada wrote to Ben. Ada saw Cy."))
+    corpus = corpus_of(("p", "Ada met Ben. Ada wrote to Ben. Ada saw Cy. Ada!"))
     triples = [("Ada", "met", "Ben"), ("Ada", "wrote to", "Ben"), ("Ada", "saw", "Cy"), ("Ada", "met", "Ben")]
     graph = knowledge_graph(corpus.chunks, extraction_of({"p": triples}))
     names = [n.name for n in graph.nodes]
     counts = {kind: dict(zip(names, passage_matrix(graph, kind).toarray()[0])) for kind in ("incidence", "text", "facts")}
     assert counts["incidence"] == {"ada": 1, "ben": 1, "cy": 1}
-    assert counts["text"] == {"ada": 3, "ben": 2, "cy": 1}
+    assert counts["text"] == {"ada": 4, "ben": 2, "cy": 1}
     assert counts["facts"] == {"ada": 3, "ben": 2, "cy": 1}
     with pytest.raises(MiniragError, match="incidence"):
         passage_matrix(graph, "sum")
@@ -161,9 +212,114 @@ def test_unknown_choices_are_named():
         choose(Choices, CODE, dampening=0.5)
     with pytest.raises(MiniragError, match="paper"):
         choose(Choices, CODE, "folk")
-    with pytest.raises(MiniragError, match="script"):
-        stab().with_options(script="ascii")
+    for choice in ({"script": "ascii"}, {"empty_names": "keep"}):
+        with pytest.raises(
+            MiniragError, match=f"{next(iter(choice))} is chosen when the graph is built"
+        ):
+            stab().with_options(**choice)
     assert choose(Choices, CODE, "code") == Choices(**CODE) and choose(Choices, CODE) == Choices()
+
+
+NEIGHBOURS = json.loads(
+    (Path(__file__).parent / "recorded" / "hipporag_neighbours.json").read_text(encoding="utf-8")
+)["cases"]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("case", NEIGHBOURS, ids=lambda case: case["input"]["note"])
+def test_neighbours_of_the_released_code(case, depth):
+    """Recorded from the project's own `get_neighbors`; ours are scaled to sum to 1, which leaves
+    every ranking as it is.
+    """
+    given = case["input"]
+    adjacency = np.zeros((given["nodes"], given["nodes"]))
+    for i, j in given["edges"]:
+        adjacency[i, j] = adjacency[j, i] = i != j
+    labels, resets = list(range(given["nodes"])), np.array([given["reset"]]).T
+    [step] = node.spread_to_neighbours(
+        sparse.csr_matrix(adjacency), resets, labels, depth, per="node"
+    )
+    wanted = np.array(case["expected"][f"depth_{depth}"])
+    assert step.data["scores"] * wanted.sum() == pytest.approx(wanted, abs=2e-6)
+
+
+def test_neighbours_once_a_question_or_once_a_query_node():
+    """Path a - b - c, all three query nodes: b is reached from two sides, and nobody is left out
+    of the union.
+    """
+    path = sparse.csr_matrix(np.diag([1.0, 1], 1) + np.diag([1.0, 1], -1))
+    once, each = (
+        node.spread_to_neighbours(path, np.ones((3, 1)), "abc", per=per)[0].data["scores"]
+        for per in ("question", "node")
+    )
+    assert once == pytest.approx(np.full(3, 1 / 3)) and each == pytest.approx([0.3, 0.4, 0.3])
+    code = stab(propagation="neighbours", follow="code", question_entities=("s", "t"))
+    assert code.choices.neighbour_share == "node" and len(set(np.round(walked_scores(code), 9))) > 1
+
+
+def test_empty_names_are_dropped_or_one_node():
+    corpus = corpus_of(("p1", "北京"), ("p2", "上海"))
+    triples = extraction_of({"p1": [("北京", "is", "city")], "p2": [("上海", "is", "port")]})
+    with pytest.raises(MiniragError, match="no usable triple"):
+        knowledge_graph(corpus.chunks, triples, "ascii")
+    kept = mr.HippoRAG.build(
+        corpus, encoder=TableEncoder(), extraction=triples, follow="code"
+    ).relations
+    assert [(n.name, n.chunks) for n in kept.nodes] == [
+        ("", (0, 1)),
+        ("city", (0,)),
+        ("port", (1,)),
+    ]
+
+
+def words(**more):
+    """A token encoder: "ada" and "adah" are alike, every other word is like itself only."""
+    return load_token_encoder(TableEncoder({"ada": [1, 0], "adah": [0.96, 0.28], **more}))
+
+
+def test_late_interaction_links_and_joins_by_normalised_maxsim():
+    corpus = corpus_of(
+        ("p1", "Ada Bell met Cy."), ("p2", "Dr Ada Bell left."), ("p3", "Bell rang.")
+    )
+    triples = extraction_of(
+        {
+            "p1": [("Ada Bell", "met", "Cy")],
+            "p2": [("Dr Ada Bell", "left", "Oslo")],
+            "p3": [("bell", "rang", "noon")],
+        }
+    )
+    method = mr.HippoRAG.build(
+        corpus, encoder=words(), extraction=triples, question_entities={"?": ("Adah Bell",)}
+    )
+    linked = method.retrieve("?", k=3).trace[1].data["nodes"]
+    assert [(phrase, method.graph.nodes[i].name) for phrase, i, _ in linked] == [
+        ("adah bell", "ada bell")
+    ]
+    assert linked[0][2] == pytest.approx((0.96 + 1) / 2)
+    pairs = {
+        (method.graph.nodes[e.source].name, method.graph.nodes[e.target].name): e.weight
+        for e in method.graph.edges
+        if e.kind == "synonymy"
+    }
+    assert pairs == pytest.approx(
+        {("ada bell", "dr ada bell"): 1, ("bell", "ada bell"): 1, ("bell", "dr ada bell"): 1}
+    )
+    close = method.with_options(synonymy_threshold=0.6).graph
+    joined = [e for e in close.edges if e.kind == "synonymy"]
+    back = [e.weight for e in joined if close.nodes[e.source].name == "dr ada bell"]
+    assert back == pytest.approx([2 / 3])
+    nameless = method.retrieve("who?").trace[-1]
+    assert nameless.summary == "normalised MaxSim of question and passage"
+
+
+def test_a_token_encoder_is_named_by_a_string_too(tmp_path):
+    corpus = mr.load_corpus("professors")
+    method = mr.HippoRAG.build(corpus, encoder="tokens:lsa", extraction="annotations")
+    assert method.encoder.name == "lsa, word by word" and "word by word" in repr(method.node_index)
+    method.save(tmp_path)
+    texts = [q.text for q in corpus.questions[:4]]
+    again = mr.HippoRAG.load(tmp_path, encoder="tokens:lsa").retrieve_many(texts)
+    assert [r.ids for r in again] == [r.ids for r in method.retrieve_many(texts)]
 
 
 def test_batch_equals_one_by_one(professors):
@@ -179,9 +335,10 @@ def test_saved_index_answers_alike(professors, tmp_path):
     for q in professors.corpus.questions[:6]:
         assert loaded.retrieve(q.text).ids == professors.retrieve(q.text).ids
     assert not list((tmp_path / "index").rglob("*.pickle"))
-    (tmp_path / "index" / "choices.json").unlink()
-    with pytest.raises(MiniragError, match="choices.json"):
-        mr.HippoRAG.load(tmp_path / "index")
+    for name in ("question_entities.json", "choices.json"):
+        (tmp_path / "index" / name).unlink()
+        with pytest.raises(MiniragError, match=name):
+            mr.HippoRAG.load(tmp_path / "index")
 
 
 def test_gold_changes_nothing(professors):

@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 
 from minirag import encoders
 from minirag.algorithms.approximate import InvertedLists, exact_neighbours, measured_epsilon
-from minirag.algorithms.late_interaction import best_matches, maxsim, maxsim_by_hand, maxsim_corpus, pad
+from minirag.algorithms.late_interaction import (
+    TokenVectors,
+    best_matches,
+    maxsim,
+    maxsim_blocks,
+    maxsim_by_hand,
+    maxsim_corpus,
+    pad,
+    self_maxsim,
+)
+from minirag.algorithms.synonyms import token_synonymy_pairs
 from minirag.algorithms.vectors import normalize
 from minirag.token_encoders import load_token_encoder
 
@@ -69,6 +79,51 @@ def test_many_documents_are_scored_in_blocks(monkeypatch):
     whole = maxsim_corpus(query, *pad(documents))
     monkeypatch.setattr("minirag.algorithms.late_interaction.DOCUMENTS_AT_ONCE", 7)
     assert maxsim_corpus(query, *pad(documents)) == pytest.approx(whole)
+
+
+many_texts = st.lists(
+    tokens.map(np.array) | st.just(np.zeros((0, 3))), min_size=1, max_size=8
+).filter(lambda some: any(map(len, some)))
+
+
+@settings(deadline=None, max_examples=80)
+@given(many_texts, many_texts, st.integers(1, 40))
+def test_all_pairs_in_blocks_are_the_single_scores(queries, documents, cells):
+    blocks = list(maxsim_blocks(TokenVectors.stack(queries), TokenVectors.stack(documents), cells))
+    assert [start for start, _ in blocks] == [
+        sum(len(scores) for _, scores in blocks[:i]) for i in range(len(blocks))
+    ]
+    for query, scores in zip(
+        queries, np.concatenate([scores for _, scores in blocks]), strict=True
+    ):
+        assert scores == pytest.approx(
+            [maxsim(query, document) if len(query) else 0 for document in documents], abs=1e-9
+        )
+
+
+def test_a_text_scores_most_against_itself_and_a_block_stays_small():
+    texts = TokenVectors.stack([AXES, AXES[:1], np.zeros((0, 2))])
+    assert self_maxsim(texts, texts).tolist() == [2, 1, 0]
+    assert [len(scores) for _, scores in maxsim_blocks(texts, texts, cells=3)] == [1, 2]
+
+
+def test_synonyms_by_normalised_maxsim():
+    """WE-C: MaxSim 1.8 of 2; and the asymmetry 1/1 against 1/2."""
+    texts = TokenVectors.stack([AXES, np.array([[0.6, 0.8], [1.0, 0.0]]), AXES[:1]])
+    pairs = {(int(i), int(j)): score for i, j, score in zip(*token_synonymy_pairs(texts, 0.5))}
+    assert pairs == pytest.approx(
+        {(0, 1): 0.9, (1, 0): 0.9, (0, 2): 0.5, (1, 2): 0.8, (2, 0): 1, (2, 1): 1}
+    )
+    assert (0, 2) not in set(
+        zip(*map(np.ndarray.tolist, token_synonymy_pairs(texts, 0.5, strict=True)[:2]))
+    )
+    i, j, score = token_synonymy_pairs(texts, 0.5, max_neighbours=1)
+    assert (i.tolist(), j.tolist(), score.round(2).tolist()) == (
+        [0, 1, 2],
+        [1, 0, 0],
+        [0.9, 0.9, 1],
+    )
+    assert [len(part) for part in token_synonymy_pairs(TokenVectors.stack([]))] == [0, 0, 0]
 
 
 # Token encoders

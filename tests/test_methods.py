@@ -199,3 +199,39 @@ def test_an_index_that_points_nowhere_is_built_again(name, what, wrong, tmp_path
         METHODS["hipporag"].load(graph.parent, encoder="lsa")
     method, state = open_method("hipporag", corpus, encoder="lsa")
     assert state == "kept" and method.retrieve("Who met Cy?") == expected
+
+
+def test_a_reused_index_knows_the_entities_it_was_given(tmp_path, monkeypatch):
+    monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
+    corpus = mr.load_corpus("professors")
+    known = {"Who is she?": ("Odile Fanshawe",)}
+    ids = []
+    for expected in ("kept", "reused"):
+        method, state = open_method(
+            "hipporag", corpus, encoder="lsa", extraction="annotations", question_entities=known
+        )
+        assert state == expected
+        before = method.llm.ledger.snapshot()
+        found = method.retrieve("Who is she?")
+        assert (
+            found.trace[0].data["entities"] == ["odile fanshawe"]
+            and not (method.llm.ledger - before).total.calls
+        )
+        ids.append(found.ids)
+    assert ids[0] == ids[1]
+
+
+@pytest.mark.parametrize("name", offline_methods())
+def test_a_trace_calls_a_passage_by_its_title_only(name):
+    """One label for passages everywhere: an id only where there is no title."""
+    corpus = mr.load_corpus("professors")
+    options = {"extraction": "annotations"} if name == "hipporag" else {}
+    method = METHODS[name].build(corpus, encoder="lsa", **options)
+    shown = {
+        label
+        for question in ("Who founded the Lanthorn Trust?", "why?")
+        for step in method.retrieve(question).trace
+        for label, *_ in step.items
+    }
+    assert not shown & {chunk.id for chunk in corpus.chunks}
+    assert [mr.Chunk("p1", "text", title).label for title in ("", "Title")] == ["p1", "Title"]

@@ -6,10 +6,14 @@ import string
 import numpy as np
 import pytest
 
+from minirag.algorithms.late_interaction import maxsim
 from minirag.encoders import PresetEncoder, load_encoder
+from minirag.methods import METHODS, HippoRAG
 from minirag.presets import BGE_INSTRUCTION, PRESETS
 from minirag.token_encoders import ColBERTTokens, load_token_encoder
 from minirag.utils import MiniragError
+
+from .small import corpus_of, extraction_of
 
 TEXTS = ["Selm is the oldest port of Veldania.", "A comet.", "Who founded the observatory, and when was it sold to the university?"]
 ARCHITECTURE = {"gtr-t5-base": "t5", "bge-m3": "xlm-roberta", "all-roberta-large-v1": "roberta"}
@@ -135,7 +139,7 @@ def test_offline_a_name_loads_nothing_and_encoding_says_what_is_missing(cache, m
             encoder.encode(TEXTS)
     with pytest.raises(MiniragError, match="colbert-ir/colbertv2.0 is not on this machine"):
         load_token_encoder("colbertv2").encode(TEXTS)
-    with pytest.raises(MiniragError, match="one vector a token.*'colbert'"):
+    with pytest.raises(MiniragError, match="one vector a token.*'hipporag'"):
         load_encoder("colbertv2")
     with pytest.raises(MiniragError, match="'contriever'"):
         load_encoder("contreiver")
@@ -186,6 +190,34 @@ def test_colbert_tokens_by_hand(colbert):
     point = len(ids) - 2  # the full stop is read by the model and dropped afterwards
     assert encoder.encode([passage])[0] == pytest.approx(np.delete(wanted, point, axis=0), abs=1e-5)
     assert encoder.tokens(passage) == ["[CLS]", "[unused1]", *passage.lower().rstrip(".").split(), "[SEP]"]
+
+
+def test_hipporag_links_names_and_ranks_nameless_questions_by_colbert(colbert):
+    """HippoRAG (ColBERTv2) of Wang, Table IV, with a tiny model in ColBERTv2's place."""
+    corpus = corpus_of(("p1", TEXTS[0]), ("p2", TEXTS[1]))
+    names = [tuple(text.split()[:2]) for text in TEXTS[:2]]
+    triples = extraction_of({"p1": [(*names[0], names[1][0])], "p2": [(*names[1], names[0][0])]})
+    encoder, asked = f"colbert:{colbert[0]}", {"by name": (names[0][0],), "nameless": ()}
+    method = HippoRAG.build(corpus, encoder=encoder, extraction=triples, question_entities=asked)
+    (_, place, score), = method.retrieve("by name").trace[1].data["nodes"]
+    tokens = ColBERTTokens(encoder)
+    query, own = (
+        tokens.encode([names[0][0].lower()], kind="query")[0],
+        tokens.encode([names[0][0].lower()])[0],
+    )
+    found = [maxsim(query, rows) for rows in tokens.encode([n.name for n in method.graph.nodes])]
+    assert place == int(np.argmax(found)) and score == pytest.approx(
+        max(found) / maxsim(query, own), abs=1e-5
+    )
+    dense = method.retrieve("nameless").trace[-1].data["scores"]
+    by_method = (
+        METHODS["colbert"]
+        .build(corpus, encoder=encoder)
+        .retrieve("nameless")
+        .trace[-1]
+        .data["scores"]
+    )
+    assert dense / dense.max() == pytest.approx(by_method / by_method.max(), abs=1e-5)
 
 
 def test_long_texts_are_cut_and_other_models_refused(colbert):

@@ -36,7 +36,8 @@ print(len(mentions), "passages,", len(names), "names:", ", ".join(names))
 # %% [markdown]
 # ## 1. Which name stands in which passage?
 #
-# A matrix with a row for each passage and a column for each name, 1 where the passage mentions the name and 0 elsewhere.
+# A matrix with a row for each passage and a column for each name, 1 where the passage mentions the name and 0 elsewhere. (The paper counts the
+# mentions, and so does the package by default; specificity needs the zeros and ones, `passage_matrix="incidence"`.)
 #
 # **Predict first.** What stands in the first row under *harbour*, which the first passage mentions twice?
 #
@@ -115,9 +116,9 @@ assert np.allclose(found, [1 / 4, 1 / 2, 1 / 3]), f"in 4, 2 and 3 passages: 1/4,
 # ## 3. Where the walk restarts
 #
 # The names in a question are linked to nodes, one node for each name. The walk restarts at these nodes, each with its specificity. Two names of
-# the question may be linked to the same node; then it counts twice.
+# the question may be linked to the same node. The paper gives each query *node* equal probability, so such a node still counts once.
 #
-# (HippoRAG's released code sets such a node's weight once. The package has both: `reset="entity"` and `reset="node"`. Here it is the former.)
+# (The package can also give each *name* its share: `reset="entity"`. Then the node would count twice.)
 
 # %% nbgrader={"grade": false, "grade_id": "reset-vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def reset_vector(linked, weights):
@@ -128,22 +129,22 @@ def reset_vector(linked, weights):
     ### BEGIN SOLUTION
     reset = np.zeros(len(weights))
     for node in linked:
-        reset[node] += weights[node]
+        reset[node] = weights[node]
     return reset
     ### END SOLUTION
 
 
 # %% [raw] tags=["hints"] item="reset-vector"
 # - Begin with a vector of zeros. What does each linked node do to it, and what does it do the second time?
-# - "Mind that `reset[linked] += weights[linked]` adds only once for a position that is repeated. A loop does not have that trap."
-# - "`for node in linked: reset[node] += weights[node]`"
+# - Assign its weight to a linked node. Assigning the same weight a second time changes nothing.
+# - "`for node in linked: reset[node] = weights[node]`"
 
 # %% nbgrader={"grade": true, "grade_id": "test-reset-vector", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 found = reset_vector([2, 0, 2], np.array([0.25, 1.0, 0.5, 0.2]))
 assert found is not None and np.shape(found) == (4,), "reset_vector returns a number for every node, zero for those not linked"
-assert not np.allclose(found, [1, 0, 2, 0]), "every linked node weighs 1 in your version: it has to weigh its specificity"
-assert not np.allclose(found, [0.25, 0, 0.5, 0]), "two names of the question lead to node 2, and you count it once: add, do not assign"
-assert np.allclose(found, [0.25, 0, 1, 0]), f"node 0 gets 0.25 and node 2 twice 0.5; yours: {np.round(found, 3).tolist()}"
+assert not np.allclose(found, [1, 0, 1, 0]), "every linked node weighs 1 in your version: it has to weigh its specificity"
+assert not np.allclose(found, [0.25, 0, 1, 0]), "two names of the question lead to node 2, and you count it twice: assign, do not add"
+assert np.allclose(found, [0.25, 0, 0.5, 0]), f"node 0 gets 0.25 and node 2 gets 0.5; yours: {np.round(found, 3).tolist()}"
 assert np.allclose(reset_vector([], np.ones(3)), 0), "a question without names has a reset of zeros"
 
 # %% [markdown]
@@ -289,7 +290,7 @@ yours = incidence(mentions, names)
 places = [tuple(place for place, passage in enumerate(mentions) for mention in passage if mention == name) for name in names]
 chunks = tuple(Chunk(f"p{place}", ", ".join(passage)) for place, passage in enumerate(mentions))
 graph = Graph("knowledge", "this exercise", tuple(map(Node, names, [""] * 20, [""] * 20, places)), (), chunks)
-assert np.array_equal(passage_matrix(graph).toarray(), yours), "the package has another matrix of names in passages"
+assert np.array_equal(passage_matrix(graph, "incidence").toarray(), yours), "the package has another matrix of names in passages"
 assert np.allclose(node_specificity(graph), specificity(yours)), "the package has other specificities"
 linked = [1, 4, 1]
 theirs = node.reset_vector([("", place, 1.0) for place in linked], len(names), node_specificity(graph))
@@ -328,14 +329,14 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   by: 1 - matrix.mean(axis=0)
 #   hint: that is the share of passages without the name
 # - item: reset-vector
-#   name: assigned instead of added
-#   replace: reset[node] += weights[node]
-#   by: reset[node] = weights[node]
-#   hint: and you count it once
+#   name: added instead of assigned
+#   replace: reset[node] = weights[node]
+#   by: reset[node] += weights[node]
+#   hint: and you count it twice
 # - item: reset-vector
 #   name: weights forgotten
-#   replace: reset[node] += weights[node]
-#   by: reset[node] += 1
+#   replace: reset[node] = weights[node]
+#   by: reset[node] = 1
 #   hint: it has to weigh its specificity
 # - item: passage-scores
 #   name: mean instead of sum

@@ -1,12 +1,14 @@
 """MaxSim: a text keeps one vector for every token, and the tokens of question and document meet only when they are scored."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from .vectors import normalize
 
 DOCUMENTS_AT_ONCE = 512
+CELLS_AT_ONCE = 2**24  # cosines of two tokens held at once by `maxsim_blocks`
 
 
 def maxsim_by_hand(query_tokens, doc_tokens):
@@ -76,3 +78,67 @@ def maxsim_corpus(query_tokens, vectors, mask):
         cosines = np.where(mask[block, :, None], vectors[block] @ query.T, -1)  # (documents, tokens, question tokens)
         scores[block] = cosines.max(axis=1, initial=-1).sum(axis=1)
     return scores
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """The token vectors of many texts without padding: text i has the rows `bounds[i]` to
+    `bounds[i + 1]` of `rows`, (tokens, d).
+    """
+
+    rows: np.ndarray
+    bounds: np.ndarray
+
+    def __len__(self):
+        return len(self.bounds) - 1
+
+    @classmethod
+    def stack(cls, texts):
+        """From a list of (t_i, d) arrays; rows are scaled to length 1."""
+        bounds = np.cumsum([0, *map(len, texts)])
+        none = np.zeros((0, 1), dtype=np.float32)
+        return cls(normalize(np.concatenate(texts)) if bounds[-1] else none, bounds)
+
+    def __getitem__(self, i):
+        return self.rows[self.bounds[i] : self.bounds[i + 1]]
+
+
+def self_maxsim(queries, documents):
+    """MaxSim of each query with the document in the same place: (n,). Where both are the same
+    text, what it scores against itself.
+    """
+    pairs = [(queries[i], documents[i]) for i in range(len(queries))]
+    return np.array([maxsim(query, document) if len(query) else 0.0 for query, document in pairs])
+
+
+def maxsim_blocks(queries, documents, cells=CELLS_AT_ONCE):
+    """MaxSim of every query with every document, some queries at a time.
+
+    Both are `TokenVectors`. Yields (position of the first query, scores (some queries, documents)).
+    A block has as many queries as keep `cells` cosines of two tokens in memory, and at least one.
+    """
+    room, start = max(1, cells // max(1, len(documents.rows))), 0
+    while start < len(queries):
+        last = np.searchsorted(queries.bounds, queries.bounds[start] + room, side="right") - 1
+        stop = max(start + 1, int(last))
+        first, *_, end = bounds = queries.bounds[start : stop + 1]
+        best = _best_of_each(documents, queries.rows[first:end])
+        scores = np.zeros((stop - start, len(documents)), dtype=best.dtype)
+        filled = np.diff(bounds) > 0
+        if filled.any():
+            scores[filled] = np.add.reduceat(best.T, (bounds[:-1] - first)[filled], axis=0)
+        yield start, scores
+        start = stop
+
+
+def _best_of_each(documents, tokens):
+    """The best cosine of each question token with a token of each document: (documents, tokens).
+    It is -1 where a document has none.
+    """
+    cosines = documents.rows @ tokens.T
+    best = np.full((len(documents), len(tokens)), -1, dtype=cosines.dtype)
+    lengths = np.diff(documents.bounds)
+    for place in range(lengths.max(initial=0)):  # all first tokens, then all second ones: faster
+        longer = np.flatnonzero(lengths > place)  # than one reduction for each document
+        best[longer] = np.maximum(best[longer], cosines[documents.bounds[longer] + place])
+    return best

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .late_interaction import maxsim_blocks, self_maxsim
+
 ROUNDING = 1e-5  # more than a float32 matrix product can be wrong by, for unit vectors
 
 
@@ -44,6 +46,34 @@ def _pairs_of_block(vectors, start, block, threshold, max_neighbours, strict):
     score = np.concatenate(
         [np.empty(0)] + [(vectors[i[k : k + block]].astype(np.float64) * vectors[j[k : k + block]]).sum(axis=1) for k in range(0, len(i), block)]
     ).astype(vectors.dtype)
+    return _best(i, j, score, threshold, max_neighbours, strict)
+
+
+def token_synonymy_pairs(tokens, threshold=0.8, max_neighbours=100, strict=False):
+    """The same for phrases of several token vectors (`TokenVectors`): all ordered pairs whose
+    normalised MaxSim reaches the threshold.
+
+    The score of (i, j) is MaxSim(i, j) / MaxSim(i, i), 1 at most. It is not symmetric: a short
+    phrase may find all of itself in a longer one, and not the other way round. The released code
+    divides by the best score of i instead and takes the best match for i itself, which is the same
+    wherever i is its own best match.
+
+    Source: Wang, Sec. IV-B (hippo-synonymy); Wang, Table IV (tab-4)
+    """
+    own, found = self_maxsim(tokens, tokens), []
+    for start, scores in maxsim_blocks(tokens, tokens):
+        here = np.arange(len(scores))
+        against = np.maximum(own[start : start + len(scores)], 1e-9).astype(scores.dtype)
+        scores = scores / against[:, None]
+        scores[here, start + here] = -np.inf
+        i, j = np.nonzero(scores >= threshold)
+        found.append(_best(i + start, j, scores[i, j], threshold, max_neighbours, strict))
+    nothing = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+    return tuple(np.concatenate(part) for part in zip(*found)) if found else nothing
+
+
+def _best(i, j, score, threshold, max_neighbours, strict):
+    """The pairs that reach the threshold by i, best first, at most `max_neighbours` of an i."""
     keep = score > threshold if strict else score >= threshold
     i, j, score = i[keep], j[keep], score[keep]
     order = np.lexsort((j, -score, i))

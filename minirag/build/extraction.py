@@ -32,9 +32,11 @@ def choose_extraction(corpus, extraction, llm, executor=None):
     return corpus.extractions[extraction]
 
 
-def well_formed(extraction, chunk_id, normalise):
-    """The triples of one chunk whose subject and object survive normalisation, normalised."""
+def well_formed(extraction, chunk_id, normalise, empty_names="drop"):
+    """The triples of one chunk, normalised. Those whose subject or object loses all its letters
+    are left out, or kept with the empty name.
+    """
     for triple in extraction.triples.get(chunk_id, ()):
         subject, relation, obj = (normalise(part) for part in triple)
-        if subject and obj:
+        if (subject and obj) or empty_names == "keep":
             yield Triple(subject, relation, obj)

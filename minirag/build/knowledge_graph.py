@@ -1,24 +1,28 @@
 """The open knowledge graph that HippoRAG calls its hippocampal index.
 
-Differs from the released code in: non-Latin names are kept (`script="unicode"`).
+Differs from the released code in two choices: non-Latin names are kept (`script="unicode"`), and
+names of which nothing is left are not (`empty_names="drop"`).
 """
 
 from collections import defaultdict
 from dataclasses import replace
 from functools import partial
 
-from ..algorithms.synonyms import synonymy_pairs
+from ..algorithms.late_interaction import TokenVectors
+from ..algorithms.synonyms import synonymy_pairs, token_synonymy_pairs
 from ..graph import Edge, Graph, Node
 from ..utils import MiniragError
 from .extraction import well_formed
 from .phrases import normalise_phrase
 
 
-def knowledge_graph(chunks, extraction, script="unicode"):
+def knowledge_graph(chunks, extraction, script="unicode", empty_names="drop"):
     """Build a graph whose nodes are the subjects and objects of triples and whose edges are the distinct triples.
 
     An edge remembers the chunk of each of its occurrences, and its weight is their number. An entity that stands in no
-    triple is no node. Raises `MiniragError` when no triple is left, since nothing could be retrieved from an empty graph.
+    triple is no node. `empty_names="keep"` makes one node of all names of which normalisation
+    leaves nothing, as the released code does; "drop" leaves their triples out. Raises
+    `MiniragError` when no triple is left, since nothing could be retrieved from an empty graph.
 
     Source: Wang, Sec. IV-B (hippo-ner-openie); Survey, Sec. 4 (graphs)
     """
@@ -26,7 +30,7 @@ def knowledge_graph(chunks, extraction, script="unicode"):
     occurrences = defaultdict(list)
     mentions = defaultdict(list)
     for place, chunk in enumerate(chunks):
-        for triple in well_formed(extraction, chunk.id, normalise):
+        for triple in well_formed(extraction, chunk.id, normalise, empty_names):
             occurrences[triple].append(place)
             mentions[triple.subject].append(place)
             mentions[triple.object].append(place)
@@ -42,19 +46,23 @@ def knowledge_graph(chunks, extraction, script="unicode"):
 
 
 def with_synonymy(graph, vectors, threshold=0.8, strict=True, min_letters=0, max_neighbours=None):
-    """The graph with a synonymy edge from each node to every other whose name vector is at least `threshold` close.
+    """The graph with a synonymy edge from each node to every other whose name is at least
+    `threshold` close.
 
-    `vectors` is (nodes, d), L2-normalised; an edge's weight is the cosine. `strict` asks for more than the threshold, as
-    the paper writes; the released code accepts equality, skips source phrases of `min_letters` = 2 letters or fewer, and
-    keeps the best `max_neighbours` = 101 of a phrase, so that a pair may be joined in one direction only.
+    `vectors` is (nodes, d), L2-normalised, and an edge's weight the cosine; or it is
+    `TokenVectors`, and the weight the normalised MaxSim, which differs between the two directions
+    of a pair. `strict` asks for more than the threshold, as the paper writes; the released code
+    accepts equality, skips source phrases of `min_letters` = 2 letters or fewer, and keeps the
+    best `max_neighbours` = 101 of a phrase, so that a pair may be joined in one direction only.
 
     Source: Wang, Sec. IV-B (hippo-synonymy)
     """
-    sources, targets, cosines = synonymy_pairs(vectors, threshold, max_neighbours, strict=strict)
+    search = token_synonymy_pairs if isinstance(vectors, TokenVectors) else synonymy_pairs
+    sources, targets, scores = search(vectors, threshold, max_neighbours, strict=strict)
     long_enough = [sum(c.isalnum() for c in node.name) > min_letters for node in graph.nodes]
     synonyms = tuple(
-        Edge(int(i), int(j), "synonymous with", weight=float(c), kind="synonymy")
-        for i, j, c in zip(sources, targets, cosines)
+        Edge(int(i), int(j), "synonymous with", weight=float(score), kind="synonymy")
+        for i, j, score in zip(sources, targets, scores)
         if long_enough[i]
     )
     relations = tuple(edge for edge in graph.edges if edge.kind == "relation")

@@ -163,7 +163,7 @@ def show_passages(method, retrieval, gold=()):
     if mapped and found:
         say("Helpfulness, of 100" + ("" if method.llm.is_model else " (by rule: the share of the question's words that the quotes contain)"))
     for passage in found:
-        title = passage.chunk.title or passage.id
+        title = passage.chunk.label
         score = f"{passage.score:.0f}/100" if mapped else f"{passage.score:.4f}"
         name = title + (f"  [{passage.id}]" if passage.id != title else "") + (" *" if passage.id in gold else "")
         say(f"{passage.rank}. {score}  {name}", style="bold")
@@ -204,7 +204,8 @@ def draw(method, retrieval):
     graph, scores = getattr(method, "retriever", method).graph, walks[0].data["scores"]
     named = {"linked from the question": [graph.nodes[i].name for _, i, _ in links[0].data["nodes"]]}
     best = retrieval.passages[0].chunk
-    caption = f"Size and colour: score after the walk. The best passage: {best.title or best.id}. Graph by {graph.source}."
+    caption = f"Size and colour: score after the walk. The best passage: {best.label}."
+    caption += f" Graph by {graph.source}."
     return draw_graph(graph, node_scores=scores, highlight=named, title=retrieval.question, caption=caption, max_nodes=24, score_name="walk's score")
 
 

@@ -124,7 +124,9 @@ def show_plan(target, names, encoder):
 
 def _describe(row):
     triples = "none" if row.method in ("bm25", "dense") else "with the corpus" if row.published else "offline rules"
-    return [row.name, row.method, row.follow, ", ".join(f"{k}={v}" for k, v in row.choices.items()), triples]
+    choices = [f"{k}={v}" for k, v in row.choices.items()]
+    choices += ["MaxSim of token vectors"] * row.tokens
+    return [row.name, row.method, row.follow, ", ".join(choices), triples]
 
 
 def _data_is_here(target):

@@ -7,6 +7,7 @@ from ..datasets import load_dataset
 from ..llm import load_llm
 from ..methods import METHODS
 from ..readers import load_corpus
+from ..token_encoders import load_token_encoder
 from ..utils import MiniragError, progress
 from .benchmark import evaluate_retrieval
 from .detours import detours_rows, reproduce_detours
@@ -19,31 +20,42 @@ from .paths import PATH_NAMES, reproduce_paths
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table: its name, the method, what `with_options` changes, and whose triples it reads (None: the offline rules')."""
+    """A line of a table: its name, the method, what `with_options` changes, whether the triples
+    are the published ones or the offline rules', and whether names are compared by MaxSim over the
+    encoder's token vectors.
+    """
 
     name: str
     method: str
     follow: str = "paper"
     choices: Mapping[str, Any] = field(default_factory=dict)
     published: bool = True
+    tokens: bool = False
 
 
+INCIDENCE = {"passage_matrix": "incidence"}  # as the independent reference run had it
 ROWS = (
     Row("bm25", "bm25"),
     Row("dense", "dense"),
-    Row("hipporag", "hipporag"),
-    Row("hipporag-text-counts", "hipporag", choices={"passage_matrix": "text"}),
+    Row("hipporag", "hipporag", choices=INCIDENCE),
+    Row("hipporag-paper", "hipporag"),
     Row("hipporag-fact-counts", "hipporag", choices={"passage_matrix": "facts"}),
-    Row("hipporag-no-specificity", "hipporag", choices={"specificity": False}),
-    Row("hipporag-no-synonymy", "hipporag", choices={"synonymy": "none"}),
-    Row("hipporag-query-nodes", "hipporag", choices={"propagation": "query-nodes"}),
-    Row("hipporag-neighbours", "hipporag", choices={"propagation": "neighbours"}),
+    Row("hipporag-maxsim", "hipporag", tokens=True),
+    Row("hipporag-no-specificity", "hipporag", choices={**INCIDENCE, "specificity": False}),
+    Row("hipporag-no-synonymy", "hipporag", choices={**INCIDENCE, "synonymy": "none"}),
+    Row("hipporag-query-nodes", "hipporag", choices={**INCIDENCE, "propagation": "query-nodes"}),
+    Row("hipporag-neighbours", "hipporag", choices={**INCIDENCE, "propagation": "neighbours"}),
     Row("hipporag-paper-ensemble", "hipporag", choices={"ensemble": True}),
     Row("hipporag-code", "hipporag", follow="code"),
     Row("hipporag-code-no-specificity", "hipporag", follow="code", choices={"specificity": False}),
     Row("hipporag-ensemble", "hipporag", follow="code", choices={"ensemble": True}),
-    Row("hipporag-offline-extraction", "hipporag", published=False),
-    Row("hipporag-offline-extraction-ensemble", "hipporag", choices={"ensemble": True}, published=False),
+    Row("hipporag-offline-extraction", "hipporag", choices=INCIDENCE, published=False),
+    Row(
+        "hipporag-offline-extraction-ensemble",
+        "hipporag",
+        choices={**INCIDENCE, "ensemble": True},
+        published=False,
+    ),
 )
 TARGETS = {
     "professors": "rung 0: the shipped corpus; triples by hand annotation, and by the offline rules",
@@ -106,9 +118,16 @@ def build_row(row, corpus, encoder="minilm", built=None):
     method = METHODS[row.method]
     if row.method != "hipporag":
         return method.build(corpus, llm=load_llm("offline"), encoder=encoder)
-    key = (row.follow, row.published)
+    key = (row.follow, row.published, row.tokens)
     if key not in built:
         extraction = next(iter(corpus.extractions)) if row.published else None
-        built[key] = method.build(corpus, llm=load_llm("offline"), encoder=encoder, extraction=extraction, follow=row.follow)
+        encoder = load_token_encoder(encoder) if row.tokens else encoder
+        built[key] = method.build(
+            corpus,
+            llm=load_llm("offline"),
+            encoder=encoder,
+            extraction=extraction,
+            follow=row.follow,
+        )
         built[key].graph  # searched for synonyms here, once: the copies below share it
     return built[key].with_options(**row.choices)

@@ -1,7 +1,5 @@
 """A graph as sparse matrices: who is next to whom, and which passage mentions what."""
 
-import re
-
 import numpy as np
 import scipy.sparse as sparse
 
@@ -21,13 +19,12 @@ def adjacency_matrix(graph, synonymy="add"):
     count = len(graph.nodes)
     relations = _pairs([e for e in graph.edges if e.kind == "relation" and e.source != e.target], count)
     relations = relations + relations.T
-    if synonymy == "none":
-        return relations
-    synonyms = _pairs([e for e in graph.edges if e.kind == "synonymy"], count)
+    if synonymy not in ("add", "overwrite", "none"):
+        raise MiniragError(f"synonymy={synonymy!r}: expected 'add', 'overwrite' or 'none'.")
+    joined = [e for e in graph.edges if e.kind == "synonymy" and synonymy != "none"]
+    synonyms = _pairs(joined, count)
     if synonymy == "overwrite":
         relations = relations - relations.multiply(synonyms > 0)
-    elif synonymy != "add":
-        raise MiniragError(f"synonymy={synonymy!r}: expected 'add', 'overwrite' or 'none'.")
     ordered = (relations + synonyms).tocsr()
     ordered.eliminate_zeros()
     return (ordered + ordered.T).tocsr()
@@ -54,13 +51,19 @@ def fact_passage_matrix(graph):
     return sparse.csr_matrix((np.ones(len(pairs)), (rows, columns)), shape=(len(graph.chunks), len(relations)))
 
 
-def passage_matrix(graph, counts="incidence"):
+def passage_matrix(graph, counts="text", script="unicode"):
     """The |P| x |N| matrix that turns node probabilities into passage scores. How a phrase is counted is a choice:
 
-    - "incidence": 1 where the phrase was extracted from the passage.
-    - "text": how often the phrase occurs in the passage's text, and at least 1 where it was extracted from it
-      (the literal reading of the paper's "number of times each noun phrase appears").
+    - "text": how often the phrase occurs in the passage, title included, and at least 1 where it
+      was extracted from it. The paper counts how often a phrase "appears in each original
+      passage", which is text and not triples; its released code does not look at the text.
     - "facts": in how many distinct triples of the passage the phrase stands (the released code).
+    - "incidence": 1 where the phrase was extracted from the passage, however often it occurs there.
+
+    All three are 0 where the phrase was not extracted from the passage, even if its words stand
+    there: the paper's indexing extracts phrases passage by passage, and its node specificity
+    counts these passages, too. Occurrences are whole words after normalisation in the graph's
+    `script`; without spaces, as in Chinese, a phrase is found only where it stands alone.
 
     Source: Wang, Sec. IV-B (hippo-matrix)
     """
@@ -70,16 +73,21 @@ def passage_matrix(graph, counts="incidence"):
     if counts == "incidence":
         values = np.ones(len(pairs))
     elif counts == "text":
-        texts = [f" {_squeeze(chunk.passage)} " for chunk in graph.chunks]
-        values = np.array([max(1, texts[place].count(f" {_squeeze(graph.nodes[i].name)} ")) for place, i in pairs], dtype=float)
+        texts = [_words(chunk.passage, script) for chunk in graph.chunks]
+        phrases = [_words(node.name, script) for node in graph.nodes]
+        found = [texts[place].count(phrases[i]) if phrases[i] else 1 for place, i in pairs]
+        values = np.maximum(found, 1.0)
     else:
-        raise MiniragError(f"passage_matrix={counts!r}: expected 'incidence', 'text' or 'facts'.")
+        raise MiniragError(f"passage_matrix={counts!r}: expected 'text', 'facts' or 'incidence'.")
     rows, columns = zip(*pairs)
     return sparse.csr_matrix((values, (rows, columns)), shape=(len(graph.chunks), len(graph.nodes)))
 
 
-def _squeeze(text):
-    return re.sub(r"\s+", " ", normalise_phrase(text))
+def _words(text, script):
+    """Words with a space on either side: two occurrences in a row, as of a title that the text
+    repeats, share none.
+    """
+    return "".join(f" {word} " for word in normalise_phrase(text, script).split())
 
 
 def node_specificity(graph):

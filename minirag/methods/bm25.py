@@ -26,6 +26,6 @@ class BM25Retriever(Method):
         return method
 
     def score_many(self, questions):
-        labels = [chunk.title or chunk.id for chunk in self.chunks]
+        labels = [chunk.label for chunk in self.chunks]
         scored = [self.index.scores(tokenize(question)) for question in questions]
         return [(Step("bm25", "words shared with the question, rare ones count more", top_items(labels, s), {"scores": s}),) for s in scored]

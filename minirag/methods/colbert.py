@@ -35,7 +35,7 @@ class ColBERT(Method):
         return method
 
     def score_many(self, questions):
-        labels = [c.title or c.id for c in self.chunks]
+        labels = [c.label for c in self.chunks]
         scored = [maxsim_corpus(tokens, self.vectors, self.mask) for tokens in self.encoder.encode(questions, kind="query")]
         summary = "sum over question tokens of the best cosine with a passage token"
         return [(Step("maxsim", summary, top_items(labels, s), {"scores": s}),) for s in scored]

@@ -188,7 +188,7 @@ class GraphPrompted(Method):
 
     @cached_property
     def _titles(self):
-        return [one.title or one.id for one in self.chunks]
+        return [one.label for one in self.chunks]
 
     def examples(self, questions, answers=None):
         """What the model sees of each question, as `minirag.neural.batches.Example`; answers are for training only and never decide what is retrieved.

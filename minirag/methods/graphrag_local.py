@@ -131,7 +131,7 @@ class GraphRAGLocal(parts.CommunityMethod):
     def score_many(self, questions):
         """Entities by vector, their relations, the reports on their communities, and the passages."""
         c = self.chosen["local"]
-        labels = [one.title or one.id for one in self.chunks]
+        labels = [one.label for one in self.chunks]
         found = node.vdb(questions, self.node_index, c.node_k)
         related = relationship.onehop(
             found, self.graph, c.relation_k, c.outside_k, c.relation_order

@@ -1,8 +1,12 @@
 """HippoRAG: passages found by a walk over an open knowledge graph.
 
 Paper: Wang, Graph RAG, Sec. IV-B. Official code: OSU-NLP-Group/HippoRAG, tag v1.0.0.
-Differs from the paper in nothing known; every place where the released code differs from the paper is a field of
-`Choices`, and `follow="code"` sets them all.
+Where Wang gives no number (damping, threshold), the original HippoRAG paper's is the default. Two
+things are open in both and have one reading as default: how a phrase is counted in a passage
+(`passage_matrix`), and a question without entities (`no_entities`). Where the released code finds
+or scores otherwise there is a field of `Choices`; `follow="code"` sets them all. Not rebuilt: in
+the code's ColBERT variant, names that look for synonyms are encoded as questions, and find at most
+99.
 """
 
 import json
@@ -16,12 +20,12 @@ import numpy as np
 from ..algorithms.pagerank import transition_matrix
 from ..build import choose_extraction, knowledge_graph, normalise_phrase, with_synonymy
 from ..choices import Between, Count, Options, Positive, Probability, choose, vary
-from ..encoders import load_encoder
 from ..graph import Graph
 from ..index import adjacency_matrix, chunk_index, fact_matrix, fact_passage_matrix, node_index, node_specificity, passage_matrix
 from ..llm import load_llm
 from ..operators import chunk, node, relationship
 from ..results import Step
+from ..token_encoders import load_any_encoder
 from ..utils import MiniragError, write_atomic
 from .base import Method
 
@@ -35,13 +39,19 @@ class Choices(Options):
     synonymy: "add" the cosine to the number of triples, "overwrite" it, or "none" (an ablation).
     synonymy_threshold, strict: cosine above which (or, not strict, from which on) two names are synonyms.
     min_letters, max_neighbours: the code joins no name of this many letters or fewer, and no more than this many synonyms to a name.
-    passage_matrix: "incidence", "text" or "facts" (see `minirag.index.passage_matrix`).
+    passage_matrix: "text" counts a phrase in the passage's text, "facts" in its triples,
+        "incidence" takes 0 or 1 (see `minirag.index.passage_matrix`).
     specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
-    reset: "entity" gives each query entity its share, "node" assigns a node's weight once.
+    reset: "node" gives each query node the same weight, "entity" each query entity, so that a node
+        named twice weighs twice.
     propagation: "ppr", or the ablations "query-nodes" and "neighbours" (`neighbour_hops`: 1 in the paper's words, 2 in its code).
+    neighbour_share: a neighbour gets its share once a "question", or once for each query "node"
+        that reaches it, as in the code.
     no_entities: a question without entities falls back to "dense" retrieval, or to "uniform" scores.
     ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
     script: "unicode" keeps every letter in a node's name, "ascii" erases all but A-Z and digits.
+    empty_names: "drop" a triple with a name of which nothing is left, or "keep" one node for all
+        such names, as in the code.
     ties: order of passages with equal scores, "ascending" or "descending" by position.
     """
 
@@ -52,15 +62,17 @@ class Choices(Options):
     strict: bool = True
     min_letters: Count = 0
     max_neighbours: Positive | None = None
-    passage_matrix: Literal["incidence", "text", "facts"] = "incidence"
+    passage_matrix: Literal["text", "facts", "incidence"] = "text"
     specificity: bool = True
-    reset: Literal["entity", "node"] = "entity"
+    reset: Literal["node", "entity"] = "node"
     propagation: Literal["ppr", "query-nodes", "neighbours"] = "ppr"
     neighbour_hops: Positive = 1
+    neighbour_share: Literal["question", "node"] = "question"
     no_entities: Literal["dense", "uniform"] = "dense"
     ensemble: bool = False
     ensemble_threshold: float = 0.9
     script: Literal["unicode", "ascii"] = "unicode"
+    empty_names: Literal["drop", "keep"] = "drop"
     ties: Literal["ascending", "descending"] = "ascending"
 
     @property
@@ -69,11 +81,22 @@ class Choices(Options):
 
 
 CODE = {
-    "damping_means": "follow", "synonymy": "overwrite", "strict": False, "min_letters": 2, "max_neighbours": 101,
-    "passage_matrix": "facts", "reset": "node", "neighbour_hops": 2, "no_entities": "uniform", "script": "ascii", "ties": "descending",
+    "damping_means": "follow",
+    "synonymy": "overwrite",
+    "strict": False,
+    "min_letters": 2,
+    "max_neighbours": 101,
+    "passage_matrix": "facts",
+    "neighbour_hops": 2,
+    "neighbour_share": "node",
+    "no_entities": "uniform",
+    "script": "ascii",
+    "empty_names": "keep",
+    "ties": "descending",
 }
 
 SYNONYMY_CHOICES = ("synonymy_threshold", "strict", "min_letters", "max_neighbours")
+GRAPH_CHOICES = ("script", "empty_names")
 
 
 class HippoRAG(Method):
@@ -98,7 +121,7 @@ class HippoRAG(Method):
         self.encoder = encoder
         self.choices = choices
         self.ties = choices.ties
-        self.question_entities = question_entities or {}
+        self.question_entities = dict(question_entities or {})
 
     def __repr__(self):
         return f"HippoRAG over a {self.relations!r}; encoder {self.encoder.name}; answers by {self.llm.name}"
@@ -107,39 +130,54 @@ class HippoRAG(Method):
     def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, question_entities=None, follow="paper", **choices):
         """Read triples, build the graph, encode its nodes.
 
+        encoder: one with a vector a text, or one with a vector a token, as HippoRAG (ColBERTv2) in
+            Wang, Table IV has it: "colbertv2", "tokens:minilm" and whatever else
+                `minirag.token_encoders.load_any_encoder` takes. Then links, synonyms
+            and dense retrieval go by normalised MaxSim.
         extraction: None lets `llm` read the text; a name picks one that came with the corpus; an `Extraction` is used as it is.
         question_entities: entities already known for a question's text, so that nobody is asked for them.
         follow, **choices: see `Choices`.
         """
         chosen = choose(Choices, CODE, follow, **choices)
         llm = load_llm(llm)
-        encoder = load_encoder(encoder).fit([c.passage for c in corpus.chunks])
+        encoder = load_any_encoder(encoder).fit([c.passage for c in corpus.chunks])
         extraction = choose_extraction(corpus, extraction, llm, executor)
-        method = cls(knowledge_graph(corpus.chunks, extraction, chosen.script), llm, encoder, chosen, question_entities)
+        graph = knowledge_graph(corpus.chunks, extraction, chosen.script, chosen.empty_names)
+        method = cls(graph, llm, encoder, chosen, question_entities)
         method.node_index
         return method
 
     def save(self, folder):
-        """Write the graph and the choices to a folder, in open formats. Vectors stay in the embedding cache."""
+        """Write the graph, the choices and the known entities of questions to a folder, in open
+        formats. Vectors stay in the embedding cache.
+        """
         self.relations.save(Path(folder) / "graph")
-        write_atomic(Path(folder) / "choices.json", json.dumps(asdict(self.choices), indent=1) + "\n")
+        parts = {"choices": asdict(self.choices), "question_entities": self.question_entities}
+        for name, part in parts.items():
+            write_atomic(Path(folder) / f"{name}.json", json.dumps(part, indent=1) + "\n")
 
     @classmethod
     def load(cls, folder, llm="offline", encoder="minilm"):
         """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
         folder = Path(folder)
-        if not (folder / "choices.json").is_file():
-            raise MiniragError(f"{folder} holds no saved HippoRAG index: choices.json is missing. Build it again.")
-        choices = choose(Choices, CODE, **json.loads((folder / "choices.json").read_text(encoding="utf-8")))
+        for name in ("choices.json", "question_entities.json"):
+            if not (folder / name).is_file():
+                raise MiniragError(
+                    f"{folder} holds no complete HippoRAG index: {name} is missing. Build it again."
+                )
+        read = lambda name: json.loads((folder / name).read_text(encoding="utf-8"))
+        choices = choose(Choices, CODE, **read("choices.json"))
         relations = Graph.load(folder / "graph")
-        encoder = load_encoder(encoder).fit([c.passage for c in relations.chunks])
-        return cls(relations, load_llm(llm), encoder, choices)
+        encoder = load_any_encoder(encoder).fit([c.passage for c in relations.chunks])
+        return cls(relations, load_llm(llm), encoder, choices, read("question_entities.json"))
 
     def with_options(self, **choices):
         """The same graph and vectors with other choices; what depends on a changed choice is computed again, the rest is shared."""
-        if choices.get("script", self.choices.script) != self.choices.script:
-            raise MiniragError("The script is chosen when the graph is built: call HippoRAG.build(..., script=...).")
         chosen = vary(self.choices, **choices)
+        for name in GRAPH_CHOICES:
+            if getattr(chosen, name) != getattr(self.choices, name):
+                how = f"HippoRAG.build(..., {name}=...)"
+                raise MiniragError(f"{name} is chosen when the graph is built: call {how}.")
         copy = HippoRAG(self.relations, self.llm, self.encoder, chosen, self.question_entities)
         shared = {"node_index", "chunk_index", "_facts"}
         if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in SYNONYMY_CHOICES):
@@ -177,7 +215,7 @@ class HippoRAG(Method):
 
     @cached_property
     def _passages(self):
-        return passage_matrix(self.relations, self.choices.passage_matrix)
+        return passage_matrix(self.relations, self.choices.passage_matrix, self.choices.script)
 
     def score_many(self, questions):
         """Entities, link, walk, aggregate: the trace of each question."""
@@ -190,7 +228,9 @@ class HippoRAG(Method):
             scored = chunk.aggregator(related, stated_in, self._passage_labels)
             traces = list(zip(named, linked, walked, related, scored))
         else:
-            scored = chunk.aggregator(walked, self._passages, self._passage_labels, "each passage gets the scores of the nodes read from it")
+            summary = "each passage gets the scores of the nodes read from it"
+            summary += ", as often as it names them" * (self.choices.passage_matrix == "text")
+            scored = chunk.aggregator(walked, self._passages, self._passage_labels, summary)
             traces = list(zip(named, linked, walked, scored))
         return self._mix_with_dense(questions, traces)
 
@@ -213,7 +253,9 @@ class HippoRAG(Method):
         if c.propagation == "ppr":
             return node.ppr(self._transition, resets, labels, c.follow_probability)
         hops = {"query-nodes": 0, "neighbours": c.neighbour_hops}
-        return node.spread_to_neighbours(self._adjacency, resets, labels, hops[c.propagation])
+        return node.spread_to_neighbours(
+            self._adjacency, resets, labels, hops[c.propagation], per=c.neighbour_share
+        )
 
     def _mix_with_dense(self, questions, traces):
         """Add the dense step where a question has no entities, or where the ensemble is on and a link is uncertain."""
@@ -230,7 +272,7 @@ class HippoRAG(Method):
 
     @cached_property
     def _passage_labels(self):
-        return [c.title or c.id for c in self.chunks]
+        return [c.label for c in self.chunks]
 
     @cached_property
     def _relation_labels(self):

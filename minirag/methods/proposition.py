@@ -50,7 +50,7 @@ class PropositionRetriever(Method):
         return method
 
     def score_many(self, questions):
-        labels = [c.title or c.id for c in self.chunks]
+        labels = [c.label for c in self.chunks]
         traces = []
         for similar in self.index.similarities(questions):
             scores = best_per_passage(similar, self.owners, len(self.chunks))

@@ -28,7 +28,7 @@ class RichMethod(Method):
         super().__init__(graph.chunks, llm)
         self.graph, self.chosen = graph, chosen
         self.encoder = load_encoder(encoder).fit([c.passage for c in self.chunks])
-        self.labels = [one.title or one.id for one in self.chunks]
+        self.labels = [one.label for one in self.chunks]
 
     def __repr__(self):
         return f"{type(self).__name__} over {self.graph!r}; encoder {self.encoder.name}; answers by {self.llm.name}"

@@ -21,12 +21,16 @@ def aggregator(scored, matrix, labels, summary="each passage gets the scores of 
 
 
 def vdb(questions, index):
-    """VDB: a chunk's score is the cosine of its vector and the question's.
+    """VDB: a chunk's score is the similarity of its vector and the question's (or of their token
+    vectors: late interaction).
 
     Source: Survey, App. B.1 (op-new)
     """
     similarities = index.similarities(questions)
-    return [Step("chunk vdb", "cosine of question and passage", top_items(index.labels, s), {"scores": s}) for s in similarities]
+    summary = f"{index.measure} of question and passage"
+    return [
+        Step("chunk vdb", summary, top_items(index.labels, s), {"scores": s}) for s in similarities
+    ]
 
 
 def average(first, second, labels):

@@ -13,8 +13,9 @@ from .ranking import top_items
 def link(phrases, index):
     """Link: each phrase of each question to its one nearest node.
 
-    `phrases` is a list (questions) of lists of strings; `index` a `VectorIndex` of nodes.
-    `step.data["nodes"]` holds `(phrase, node position, cosine)`.
+    `phrases` is a list (questions) of lists of strings; `index` a `VectorIndex` of nodes, or a
+    `TokenIndex`. `step.data["nodes"]` holds `(phrase, node position, cosine)`; with a `TokenIndex`
+    the last is the normalised MaxSim.
 
     Source: Survey, Sec. 6.1 (op-node); Wang, Sec. IV-B (hippo-linking)
     """
@@ -31,11 +32,12 @@ def link(phrases, index):
     return steps
 
 
-def reset_vector(linked, count, specificity=None, per="entity"):
+def reset_vector(linked, count, specificity=None, per="node"):
     """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there are none.
 
-    `specificity` is a factor a node, (count,), or None. `per="entity"` gives every query entity its own share, so a node
-    named twice weighs twice; `per="node"` sets a node's weight once, as the released code does.
+    `specificity` is a factor a node, (count,), or None. `per="node"` gives every query node the
+    same weight, as paper and released code do; `per="entity"` gives every query entity its own
+    share, so that a node named twice weighs twice.
 
     Source: Wang, Sec. IV-B (hippo-specificity)
     """
@@ -65,19 +67,31 @@ def ppr(transition, resets, labels, damping=0.5, tol=1e-10):
     ]
 
 
-def spread_to_neighbours(adjacency, resets, labels, hops=1, share=0.5):
-    """The ablation that replaces PPR: nodes within `hops` get `share` of the smallest reset weight of their question; 0 hops leaves the query nodes alone.
+def spread_to_neighbours(adjacency, resets, labels, hops=1, share=0.5, per="question"):
+    """The ablation that replaces PPR: nodes near the query nodes get `share` of the smallest reset
+    weight of their question.
+
+    `per="question"` gives it once to every node within `hops`, the query nodes among them.
+    `per="node"` gives it once for each query node from which a path of 1 to `hops` edges leads
+    there (the released code): shares add up, and a query node gets its own only where a path leads
+    back to it. 0 hops leaves the query nodes alone.
 
     Source: Wang, Sec. IV-B (hippo-ppr); ablation of the original HippoRAG paper
     """
     steps = []
     links = (adjacency > 0).astype(float)
     for reset in resets.T:
-        reached = reset > 0
+        starts = np.flatnonzero(reset)
+        ends = np.zeros((len(reset), len(starts)), dtype=bool)
+        ends[starts, np.arange(len(starts))] = True
+        reached = np.zeros_like(ends)
         for _ in range(hops):
-            reached = reached | (links @ reached > 0)
-        extra = share * reset[reset > 0].min() if (reset > 0).any() else 0.0
-        scores = reset + extra * reached if hops else reset.copy()
+            ends = links @ ends > 0
+            reached |= ends
+        times = reached.sum(axis=1)
+        if per == "question":
+            times = (times > 0) | (reset > 0) if hops else 0
+        scores = reset + share * reset[starts].min() * times if len(starts) else reset.copy()
         scores = scores / max(scores.sum(), 1e-300)
         name = "query nodes only" if not hops else f"query nodes and what is within {hops} hop{'s' * (hops > 1)}"
         steps.append(Step("neighbours", name, top_items(labels, scores), {"scores": scores, "reset": reset}))

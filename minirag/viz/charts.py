@@ -47,7 +47,7 @@ def draw_scores(rows, highlight=None, title="", caption="", score_name="score", 
 
 def _score_rows(rows):
     if hasattr(rows, "passages"):
-        return [(p.chunk.title or p.chunk.id, float(p.score)) for p in rows.passages]
+        return [(p.chunk.label, float(p.score)) for p in rows.passages]
     return [(clean(label), float(score)) for label, score in (rows.items() if hasattr(rows, "items") else rows)]
 
 
@@ -92,7 +92,7 @@ def _ids(ranking):
 
 
 def _titles(ranking):
-    return {p.id: p.chunk.title or p.id for p in getattr(ranking, "passages", ())}
+    return {p.id: p.chunk.label for p in getattr(ranking, "passages", ())}
 
 
 def _ranking_caption(first, second, gold):

@@ -46,7 +46,7 @@ def show_passages(retrieval, highlight=(), gold=(), max_characters=600):
     for passage in retrieval.passages:
         text = passage.chunk.text
         text = text if len(text) <= max_characters else text[:max_characters].rsplit(" ", 1)[0] + " …"
-        title = passage.chunk.title or passage.id
+        title = passage.chunk.label
         badge = " <span style='color:#FFFFFF;background:#00694D;border-radius:4px;padding:0 6px'>gold</span>" if passage.id in gold else ""
         cards.append(
             f"<div style='border-left:4px solid {GREEN if passage.id in gold else FAINT};padding:2px 0 2px 10px;margin:8px 0'>"

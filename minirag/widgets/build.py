@@ -19,7 +19,7 @@ class PassageGraphExplorer(Explorer):
 
     def __init__(self, chunks, extraction, threshold=0, highest=3, titles=True):
         self.chunks, self.extraction, self.titles = tuple(chunks), extraction, titles
-        self.labels = {chunk.id: chunk.title or chunk.id for chunk in self.chunks}
+        self.labels = {chunk.id: chunk.label for chunk in self.chunks}
         self._places = layout(passage_graph(self.chunks, extraction, titles=titles), height=420)
         super().__init__([Slider("threshold", "share more than", 0, highest, 1, threshold)])
 

@@ -17,7 +17,7 @@ def passage_rows(passages, gold=(), names=(), characters=110):
         text = p.chunk.text if len(p.chunk.text) <= characters else p.chunk.text[:characters].rsplit(" ", 1)[0] + " …"
         rows.append(
             f"<tr style='background:transparent'><td style='vertical-align:top'>{p.rank}</td><td style='vertical-align:top'>{p.score:.4f}{bar}</td>"
-            f"<td style='text-align:left'><b>{escape(p.chunk.title or p.id)}</b> {GOLD if p.id in gold else ''}"
+            f"<td style='text-align:left'><b>{escape(p.chunk.label)}</b> {GOLD if p.id in gold else ''}"
             f"<br><span style='color:{MUTED}'>{marked(text, names)}</span></td></tr>"
         )
     return "".join(rows)
@@ -31,4 +31,7 @@ def passage_table(passages, gold=(), names=()):
 
 def passage_lines(passages, gold=()):
     """The same as text, one line a passage."""
-    return [f"  {p.rank}. {p.score:.4f}  {p.chunk.title or p.id}{' [gold]' if p.id in gold else ''}" for p in passages]
+    return [
+        f"  {p.rank}. {p.score:.4f}  {p.chunk.label}{' [gold]' if p.id in gold else ''}"
+        for p in passages
+    ]
