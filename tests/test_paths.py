@@ -44,6 +44,26 @@ def test_every_row_has_stored_numbers():
     assert all("ours" in numbers for row in stored.values() for numbers in row["metrics"].values())
 
 
+# What the released code's own functions gave over this kit's graph, vectors, keywords and tokens.
+OFFICIAL = {"textbook": (15_333, 80.3), "dulce": (19_002, 51.7)}
+
+
+@pytest.mark.parametrize("name", OFFICIAL)
+def test_the_codes_setting_sends_as_much_as_the_released_code(name):
+    metrics = load_expected("paths")["rows"][f"{name} pathrag-code"]["metrics"]
+    tokens, evidence = OFFICIAL[name]
+    assert metrics["tokens"]["ours"] == pytest.approx(tokens, rel=0.02)
+    assert metrics["evidence %"]["ours"] == pytest.approx(evidence, abs=2)
+
+
+def test_a_sweep_passes_through_the_papers_setting():
+    """Source: PathRAG, Fig. 3 (fig-3)"""
+    names = ["textbook pathrag-paths-only", "textbook pathrag K 5", "textbook pathrag K 15"]
+    alone, five, fifteen = reproduce("paths", rows=names, encoder="lsa")["rows"]
+    assert {**alone, "method": ""} == {**fifteen, "method": ""}
+    assert five["paths"] == 5 < fifteen["paths"] and five["tokens"] < fifteen["tokens"]
+
+
 def test_a_connections_row_is_what_the_method_itself_saw():
     both = reproduce("paths", rows=["textbook pathrag", "textbook connections theta 0.05 directed"], encoder="lsa")["rows"]
     method, row = sorted(both, key=lambda row: "connections" in row["method"])
