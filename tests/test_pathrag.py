@@ -1,22 +1,30 @@
 """PathRAG: worked examples in both settings, what enters the prompt and in which order, choices, and real graphs."""
 
+import csv
 import dataclasses
+import io
+import json
 import random
+import re
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import minirag as mr
-from minirag.algorithms.flow import search_paths
+from minirag.algorithms.flow import _edge_flow, _short_paths, search_paths
 from minirag.corpus import Chunk
 from minirag.graph import Edge, Graph, Node
 from minirag.methods import METHODS
 from minirag.methods.pathrag import PathRAG, PathRAGLight
-from minirag.methods.pathrag_paths import collect_nodes, connections, flow_graph
+from minirag.methods.pathrag_context import fitting, told_path
+from minirag.methods.pathrag_paths import collect_nodes, connections, edges_of, flow_graph
 from minirag.utils import MiniragError
 
 from .scripted import Scripted
 from .small import TableEncoder, corpus_of
 
+RECORDED = Path(__file__).parent / "recorded"
 EXAMPLE = ("SA", "SB", "AT", "AC", "BC", "CT", "CD")
 ENCODER = TableEncoder({"S": (1,), "T": (0, 1), "A": (0, 0, 1), "B": (0, 0, 0, 1), "C": (0, 0, 0, 0, 1), "D": (0, 0, 0, 0, 0, 1)})
 
@@ -167,13 +175,102 @@ def test_global_relations_and_the_codes_other_sections():
     found = method.retrieve("?")
     assert len(method.context(found)[0]["relations"]) == 2  # as many as N
     code = METHODS["pathrag"].from_graph(graph, says(["x"], ["S", "T"]), ENCODER, follow="code", cutoff=None)
-    assert list(code.context(code.retrieve("?"))[0]) == ["relations", "passages", "entities", "paths"]
+    assert list(code.context(code.retrieve("?"))[0]) == ["ends", "relations", "passages", "entities", "paths"]
 
 
 def test_without_keywords_the_code_retrieves_nothing():
     method = PathRAG.from_graph(graph_of(EXAMPLE), says(["x"], []), ENCODER, follow="code")
     found = method.retrieve("?")
     assert paths_of(found) == [] and all(passage.score == 0 for passage in found.passages) and not any(method.context(found)[0].values())
+
+
+CASES = json.loads((RECORDED / "pathrag_context.json").read_text(encoding="utf-8"))["cases"]
+SPOKEN = [case for case in CASES if "error" not in case["expected"]]
+SILENT = [case for case in CASES if "error" in case["expected"]]
+note_of = lambda case: case["input"]["note"]
+
+
+class Found:
+    """A vector index that finds what was recorded, in that order."""
+
+    def __init__(self, labels, places):
+        self.labels, self.places = labels, places
+
+    def search(self, texts, k=1):
+        return np.array([self.places[:k]]), np.array([[0.9] * len(self.places[:k])])
+
+
+def recorded(case):
+    """PathRAG in the code's setting over the graph of a recorded case, with its searches and its count of tokens."""
+    given, budgets = case["input"], case["input"]["budgets"]
+    chunks, names = list(given["chunks"]), [node["name"] for node in given["nodes"]]
+    places = lambda some: tuple(chunks.index(one) for one in some)
+    nodes = tuple(Node(node["name"], node["type"], node["description"], places(node["chunks"])) for node in given["nodes"])
+    edges = tuple(
+        Edge(names.index(e["source"]), names.index(e["target"]), "", e["description"], e["keywords"], e["weight"], places(e["chunks"]))
+        for e in given["edges"]
+    )
+    graph = Graph("rich knowledge", "a test", nodes, edges, tuple(Chunk(one, text) for one, text in given["chunks"].items()))
+    words = [[text] if text else [] for text in (given["high_keywords"], given["low_keywords"])]
+    method = PathRAG.from_graph(
+        graph, says(*words), ENCODER, follow="code", nodes=given["top_k"], count=lambda text: len(re.findall(r"\bw\b", text)),
+        text_budget=budgets["text_units"], global_budget=budgets["global_relations"], path_budget=budgets["local_context"],
+    )  # fmt: skip
+    pairs = [(names[edge.source], names[edge.target]) for edge in edges]
+    relations = [pairs.index(tuple(pair)) for pair in given["relations_found"] if tuple(pair) in pairs]
+    method.__dict__["entity_index"] = Found(names, [names.index(name) for name in given["entities_found"]])
+    method.__dict__["relationship_index"] = Found(pairs, relations)
+    return method
+
+
+def rows_of(texts):
+    """The rows of a section's table, without its head."""
+    return list(csv.DictReader(io.StringIO("\r\n".join(texts))))
+
+
+@pytest.mark.parametrize("case", SPOKEN, ids=note_of)
+def test_the_context_of_the_released_code(case):
+    method, expected = recorded(case), case["expected"]
+    sections, _ = method.context(method.retrieve("?"))
+    ranked = lambda name: [(row["entity"], int(row["rank"])) for row in rows_of(sections[name])]
+    assert ranked("ends") == [(one["name"], one["rank"]) for one in expected["high_level_entities"]]
+    assert ranked("entities") == [(one["name"], one["rank"]) for one in expected["low_level_entities"]]
+    relations = [(row["source"], row["target"], float(row["weight"]), int(row["rank"])) for row in rows_of(sections["relations"])]
+    assert relations == [tuple(one.values()) for one in expected["high_level_relations"]]
+    assert [re.findall(r"chunk (c\d+) text", text) for text in sections["passages"]] == [[one] for one in expected["text_units"]]
+
+
+@pytest.mark.parametrize("case", SPOKEN, ids=note_of)
+def test_the_paths_of_the_released_code(case):
+    """Every score; the paths kept, but for those that equal the last one (ties are this kit's own);
+    how many fit; and the wording of each."""
+    method, expected = recorded(case), case["expected"]
+    ways, edges = method.ways
+    neighbours = {name: set(ways[name]) for name in ways}
+    for pair in expected["path_scores"]:
+        found = _short_paths(neighbours, pair["source"], pair["target"], 3)
+        flow = _edge_flow(found, pair["source"], method.chosen.alpha, method.chosen.threshold)
+        scores = {path: sum(flow[edge] for edge in zip(path, path[1:])) / (len(path) - 1) for path in found}
+        assert scores == pytest.approx({tuple(path["nodes"]): path["score"] for path in pair["paths"]})
+    found = method.retrieve("?")
+    kept, best_first = found.trace[4].data["paths"], expected["low_level_paths"][::-1]
+    assert len(method.context(found)[0]["paths"]) == len(best_first)  # of one case only three fit
+    scores = [path["score"] for path in best_first]
+    assert [score for _, score in kept][: len(scores)] == pytest.approx(scores)
+    last = round(min(scores, default=0), 9)
+    surely = lambda rows: {frozenset(path) for path, score in rows if round(score, 9) > last}
+    assert surely(kept) == surely((path["nodes"], path["score"]) for path in best_first)
+    told = lambda path: told_path(path, edges_of(path, edges), method.graph)
+    assert [told(path["nodes"]) for path in best_first] == [path["text"] for path in best_first]
+
+
+@pytest.mark.parametrize("case", SILENT, ids=note_of)
+def test_where_the_released_code_ends_in_an_error(case):
+    method = recorded(case)
+    sections, _ = method.context(method.retrieve("?"))
+    filled = {name for name, texts in sections.items() if texts}
+    no_keywords = not (case["input"]["low_keywords"] and case["input"]["high_keywords"])
+    assert filled == (set() if no_keywords else {"passages", "entities", "paths"})
 
 
 def test_the_light_version_and_wrong_choices(tmp_path):
@@ -192,6 +289,15 @@ def test_two_directions_of_a_relation_stay_apart():
     corpus = corpus_of(("p1", "Ada Renner met Ben Lorne. Selm Clinic employs Ada Renner."))
     directed, joined = (METHODS[name].build(corpus, encoder="lsa").graph for name in ("pathrag", "lightrag-local"))
     assert len(directed.edges) >= len(joined.edges) > 0
+
+
+@pytest.mark.parametrize("follow, checks", [("paper", 1), ("code", 0)])
+def test_the_code_gleans_without_asking_whether_anything_was_missed(follow, checks):
+    records = '("entity"<|>Ada<|>person<|>met Ben)##("entity"<|>Ben<|>person<|>met Ada)<|COMPLETE|>'
+    llm = Scripted(lambda task, fields: "NO" if task == "glean_check" else records)
+    PathRAG.build(corpus_of(("p1", "Ada met Ben.")), llm, ENCODER, follow=follow)
+    asked = [task for task, *_ in llm.asked]
+    assert (asked.count("glean_check"), asked.count("gleaning")) == (checks, 1 - checks)
 
 
 def test_the_textbook_from_question_to_answer():

@@ -44,6 +44,49 @@ def test_every_row_has_stored_numbers():
     assert all("ours" in numbers for row in stored.values() for numbers in row["metrics"].values())
 
 
+# What the released code's own functions gave over this kit's graph, vectors, keywords and tokens.
+OFFICIAL = {"textbook": (15_333, 80.3), "dulce": (19_002, 51.7)}
+
+
+@pytest.mark.parametrize("name", OFFICIAL)
+def test_the_codes_setting_sends_as_much_as_the_released_code(name):
+    metrics = load_expected("paths")["rows"][f"{name} pathrag-code"]["metrics"]
+    tokens, evidence = OFFICIAL[name]
+    assert metrics["tokens"]["ours"] == pytest.approx(tokens, rel=0.02)
+    assert metrics["evidence %"]["ours"] == pytest.approx(evidence, abs=2)
+
+
+def test_a_sweep_passes_through_the_papers_setting():
+    """Source: PathRAG, Fig. 3 (fig-3)"""
+    names = ["textbook pathrag-paths-only", "textbook pathrag K 5", "textbook pathrag K 15"]
+    alone, five, fifteen = reproduce("paths", rows=names, encoder="lsa")["rows"]
+    assert {**alone, "method": ""} == {**fifteen, "method": ""}
+    assert five["paths"] == 5 < fifteen["paths"] and five["tokens"] < fifteen["tokens"]
+
+
+def test_what_notebook_07_says_of_the_sweeps_and_of_musique():
+    rows = load_expected("paths")["rows"]
+
+    def swept(name, letter, metric, digits=0):
+        values = paths.SWEPT[letter][1]
+        found = [rows[f"{name} pathrag {letter} {value:g}"]["metrics"][metric] for value in values]
+        return [round(cell["ours"], digits) for cell in found]
+
+    words = swept("textbook", "N", "evidence words %")[1:]
+    edges = swept("textbook", "N", "single edges %")[1:]
+    assert (min(words), max(words), edges[0], edges[-1]) == (57, 61, 44, 100)
+    tokens = swept("textbook", "N", "tokens")
+    assert 0.37 < 1 - tokens[-1] / tokens[1] < 0.42
+    for name, found, spent in (("textbook", (42, 66), (500, 3200)), ("dulce", (8, 21), (300, 4500))):
+        words, tokens = swept(name, "K", "evidence words %"), swept(name, "K", "tokens", -2)
+        assert (words[0], words[-1]) == found and (tokens[0], tokens[-1]) == spent
+    assert set(swept("textbook", "alpha", "evidence words %")) == {60, 61, 62}
+    assert set(swept("dulce", "alpha", "evidence words %", 1)) == {18.9}
+    thin = rows[paths.BARE]["metrics"]
+    wanted = {"paths": 2, "single edges %": 81, "no path %": 16}
+    assert {metric: round(thin[metric]["ours"]) for metric in wanted} == wanted
+
+
 def test_a_connections_row_is_what_the_method_itself_saw():
     both = reproduce("paths", rows=["textbook pathrag", "textbook connections theta 0.05 directed"], encoder="lsa")["rows"]
     method, row = sorted(both, key=lambda row: "connections" in row["method"])

@@ -35,7 +35,8 @@ class LightChoices(Options):
     then by how many of its neighbours do; global ones as the relations cite them.
     merge: "late", local and global taken in turns; "early", all global ones before the local ones.
     empty: what stands in for a level without keywords (`ask_keywords`). entity_budget, relation_budget, text_budget: tokens of the three parts
-    of the context. count: tokenizer, or text -> tokens. gleanings: extra turns of the extraction.
+    of the context. count: tokenizer, or text -> tokens.
+    gleanings, gleaning_order: of the extraction, as in `PathChoices`.
     """
 
     top_k: Positive = 4
@@ -52,11 +53,13 @@ class LightChoices(Options):
     text_budget: Count = 4000
     count: TokenCounter = "regex"
     gleanings: Count = 1
+    gleaning_order: Literal["assess first", "continue first"] = "assess first"
 
 
 CODE = {
     "top_k": 60, "cutoff": 0.2, "entity_text": "name and description", "relation_text": "keywords, names, description",
     "local_order": "degree", "chunk_order": "citation", "empty": "short question",
+    "gleaning_order": "continue first",
 }  # fmt: skip
 
 

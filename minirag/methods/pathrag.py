@@ -1,8 +1,15 @@
-"""PathRAG: the few most reliable paths between the nodes that a question's keywords find, put into the prompt as text.
+"""PathRAG: the few most reliable paths between the nodes that a question's keywords find, put into
+the prompt as text.
 
-Official code: BUPT-GAMMA/PathRAG, commit 32567bf. Told, not rebuilt: its default mode "global" is refused, a question without any global hit ends in
-an error, a pause of 20 seconds stands in the indexing, each path is printed as the text of a one-element list, and the order of a Python set decides
-between equal flows (here names do).
+Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the context that its
+`_build_query_context` builds. Told, not rebuilt:
+
+- Its default mode "global" is refused, and a pause of 20 seconds stands in the indexing.
+- That function ends in an UnboundLocalError where no global relation is found or a level has no
+  keywords. Here a question without global relations gets the local half, and a question without
+  keywords on one level retrieves nothing, as the code answers it one call earlier.
+- Banners part the sections of its context; here they are a dictionary.
+- The order of a Python set decides between equal flows; here names do (`edge_flow_paths`).
 """
 
 import random
@@ -15,11 +22,12 @@ import numpy as np
 from ..algorithms.flow import PATHS_A_START
 from ..choices import Between, Count, Options, Positive
 from ..index.relationships import EntityText, RelationText
-from ..operators import chunk, rank, relationship
+from ..operators import relationship
 from ..operators.ranking import top_items
 from ..prompts import find_task
 from ..results import Step
 from ..tokens import TokenCounter
+from . import pathrag_context as context
 from . import pathrag_paths as paths
 from . import rich_parts as parts
 from .rich_base import RichMethod
@@ -29,19 +37,32 @@ from .rich_base import RichMethod
 class PathChoices(Options):
     """The defaults are the paper's; `CODE` holds what the released code does instead.
 
-    nodes (N), top_k (K), alpha, threshold (theta): of retrieval and flow. flow: resource on "nodes" (paper), or on "edges" of enumerated paths of
-    at most 3 hops, of which at most half are kept (code, with theta .3). directed: resource follows an edge one way (paper), or both ways; flow on
-    edges always goes both ways. per_pair: paths of an ordered pair that enter the pool (None: all; the paper keeps the most reliable ones without
-    saying how many). max_paths: looked at from one start.
-    levels: keywords of "both" levels (paper), or "low" ones for nodes (code). search: nodes for "each" keyword in turn (paper), or for all "joined"
-    (code). entity_text, relation_text: what is encoded, identifiers in the paper. cutoff: the least cosine, or None (code: 0.2). empty: what stands
-    in for a level without keywords (`ask_keywords`).
-    ranking: "flow", or an ablation, "random" or "hop-first". order: of the paths in the prompt. question: "first" in it (paper), or "last" (code).
-    prompt: "paths", or the ablation "flat". edge_text: an edge's "description" (paper), or its "keywords" alone (code).
-    global_edges: relations found by high-level keywords, after the question and before the paths, in global_budget tokens (None: as many as N, which
-    is the code's number; the paper gives none). sources: the passages of these relations too, in text_budget tokens; local_entities: the nodes
-    found too (both in the code only). path_budget: tokens for paths, filled from the most reliable on (None: no limit).
-    seed: of everything random. count: tokenizer, or text -> tokens. gleanings: extra turns of the extraction.
+    nodes (N), top_k (K), alpha, threshold (theta): of retrieval and flow. flow: resource on "nodes"
+    (paper), or on "edges" of enumerated paths of at most 3 hops, of which at most half are kept
+    (code, with theta .3). directed: resource follows an edge one way (paper), or both ways; flow on
+    edges always goes both ways. per_pair: paths of an ordered pair that enter the pool (None: all;
+    the paper keeps the most reliable ones without saying how many). max_paths: looked at from one
+    start.
+    levels: keywords of "both" levels find nodes, or "low" ones alone (code). The paper's Sec. 4.1
+    has one set of keywords; that both levels belong to it is this kit's reading. search: nodes for
+    "each" keyword in turn (paper), or for all "joined" (code). entity_text, relation_text: what is
+    encoded, identifiers in the paper. cutoff: the least cosine, or None (code: 0.2). empty: what
+    stands in for a level without keywords (`ask_keywords`).
+    ranking: "flow", or an ablation, "random" or "hop-first". order: of the paths in the prompt.
+    question: "first" in it (paper), or "last" (code). prompt: "paths", or the ablation "flat".
+    edge_text: an edge's "description" (paper), or its "keywords" alone (code).
+    global_edges: relations found by high-level keywords, after the question and before the paths,
+    in global_budget tokens (None: as many as N, the code's number; the paper gives none).
+    global_order: by "similarity", or by "degree", the sum of their ends', then weight (code).
+    relation_ends: the two ends of these relations too, in path_budget tokens. sources: their
+    passages; local_sources: the passages of the nodes found, by how many of these cite them; each
+    in text_budget tokens. local_entities: the nodes found. (These four in the code only.)
+    path_budget: tokens for paths, filled from the most reliable on (None: no limit).
+    layout: "lines", or "tables": comma-separated values, each inner node's text twice in a path, and
+    budgets that count descriptions alone (code).
+    seed: of everything random. count: tokenizer, or text -> tokens. gleanings: extra turns of the
+    extraction. gleaning_order: "assess first" asks whether anything was missed (the paper, whose
+    graphs are GraphRAG's), or "continue first" (code); see `extract_elements`.
     """
 
     nodes: Positive = 40
@@ -65,19 +86,26 @@ class PathChoices(Options):
     edge_text: Literal["description", "keywords"] = "description"
     global_edges: Count | None = None
     global_budget: Count | None = 3000
+    global_order: Literal["similarity", "degree"] = "similarity"
+    relation_ends: bool = False
     sources: bool = False
+    local_sources: bool = False
     text_budget: Count = 4000
     local_entities: bool = False
     path_budget: Count | None = None
+    layout: Literal["lines", "tables"] = "lines"
     seed: int = 0
     count: TokenCounter = "regex"
     gleanings: Count = 1
+    gleaning_order: Literal["assess first", "continue first"] = "assess first"
 
 
 CODE = {
-    "question": "last", "threshold": 0.3, "flow": "edges", "directed": False, "levels": "low", "search": "joined",
-    "entity_text": "name and description", "cutoff": 0.2, "empty": "nothing", "edge_text": "keywords", "sources": True, "local_entities": True,
-    "path_budget": 5000,
+    "question": "last", "threshold": 0.3, "flow": "edges", "directed": False, "levels": "low",
+    "search": "joined", "entity_text": "name and description", "cutoff": 0.2, "empty": "nothing",
+    "edge_text": "keywords", "global_order": "degree", "relation_ends": True, "sources": True,
+    "local_sources": True, "local_entities": True, "path_budget": 5000, "layout": "tables",
+    "gleaning_order": "continue first",
 }  # fmt: skip
 
 # The task `answer` with the question in front, so that the most reliable path ends the prompt.
@@ -121,7 +149,22 @@ class PathRAG(RichMethod):
         blank = Step("relationship vdb", "no relation searched", (), {"relations": []})
         texts = [", ".join(step.data["high"]) if count else "" for step in keywords]
         found = parts.where_any(texts, lambda some: relationship.vdb(some, self.relationship_index, count), blank)
-        return [parts.above(step, "relations", c.cutoff) for step in found]
+        found = [parts.above(step, "relations", c.cutoff) for step in found]
+        return [self.by_degree(step) for step in found] if c.global_order == "degree" else found
+
+    def by_degree(self, step):
+        """The relations of a step by the sum of their ends' degrees, then by weight; equals stay as
+        they are."""
+        degree = context.degrees(self.graph)
+
+        def busy_and_heavy(row):
+            edge = self.graph.edges[row[0]]
+            return degree[edge.source] + degree[edge.target], edge.weight
+
+        rows = sorted(step.data["relations"], key=busy_and_heavy, reverse=True)
+        items = tuple((relationship.label(self.graph, place), score) for place, score in rows[:10])
+        summary = step.summary + ", by degree and weight"
+        return replace(step, summary=summary, items=items, data={**step.data, "relations": rows})
 
     def trace(self, question, asked, overall):
         c = self.chosen
@@ -131,7 +174,7 @@ class PathRAG(RichMethod):
         ways, edges = self.ways
         flowed, candidates = paths.find_paths(ways, [name for name, _, _ in nodes.data["nodes"]], c)
         kept = paths.choose_paths(candidates, c.top_k, c.ranking, self.rng(question))
-        places = [paths.edges_of(path, edges, c.directed and c.flow == "nodes") for path, _ in kept]
+        places = [paths.edges_of(path, edges, c.directed or c.flow == "edges") for path, _ in kept]
         items = tuple((" → ".join(path), score) for path, score in kept[:10])
         said = f"{len(kept)} of {len(candidates)} paths, by {'reliability' if c.ranking == 'flow' else c.ranking}"
         found = Step("paths", said, items, {"paths": kept, "edges": places})
@@ -146,32 +189,48 @@ class PathRAG(RichMethod):
         return Step("chunk from paths", said, top_items(self.labels, scores), {"scores": scores})
 
     def context(self, retrieval):
-        """`(sections, step)`: global relations, then in the code's setting passages and nodes, and last the paths, the most reliable at the very end.
+        """`(sections, step)`: global relations, in the code's setting with their ends, passages and
+        the nodes found, and last the paths, the most reliable at the very end.
 
         Source: PathRAG, Eq. 6 (eq-6); PathRAG, tokens a question (tokens)
         """
-        c = self.chosen
-        _, nodes, overall, _, found, _ = retrieval.trace
-        sections = {"relations": ([parts.relation_row(self.graph, i) for i, _ in overall.data["relations"]], c.global_budget)}
+        c, write = self.chosen, context.LAYOUTS[self.chosen.layout](self.graph)
+        fitting = lambda items, text_of, budget: context.fitting(items, text_of, budget, c.count)
+        passage = lambda place: self.chunks[place].passage
+        _, found_nodes, overall, _, found, _ = retrieval.trace
+        nodes = [place for _, place, _ in found_nodes.data["nodes"]]
+        relations = [place for place, _ in overall.data["relations"]]
+        relations = fitting(relations, write.relation, c.global_budget)
+        sections, passages = {}, []
+        if c.relation_ends:
+            ends = context.ends_of(self.graph, relations)
+            sections["ends"] = write.nodes(fitting(ends, write.node, c.path_budget))
+        sections["relations"] = write.relations(relations)
         if c.sources:
-            [step] = chunk.from_relationships([overall], self.graph, self.labels)
-            scores = step.data["scores"]
-            sections["passages"] = ([self.chunks[i].passage for i in rank(scores) if scores[i] > 0], c.text_budget)
+            cited = context.cited_by_relations(self.graph, relations)
+            passages += fitting(cited, passage, c.text_budget)
+        if c.local_sources:
+            cited = context.cited_by_nodes(self.graph, nodes)
+            passages += fitting(cited, passage, c.text_budget)
+        if c.sources or c.local_sources:
+            sections["passages"] = write.passages(dict.fromkeys(passages))
         if c.local_entities:
-            sections["entities"] = ([parts.entity_row(self.graph, i) for _, i, _ in nodes.data["nodes"]], None)
-        sections["paths"] = (self.path_texts(found), c.path_budget)
-        filled, step = parts.fill(sections, c.count)
+            sections["entities"] = write.nodes(nodes)
+        texts = fitting(self.path_texts(found), str, c.path_budget)
         if c.prompt == "paths":
-            filled["paths"] = paths.in_order(filled["paths"], c.order, self.rng(retrieval.question))
-        return filled, step
+            texts = paths.in_order(texts, c.order, self.rng(retrieval.question))
+        sections["paths"] = write.paths(texts)
+        return parts.fill({name: (texts, None) for name, texts in sections.items()}, c.count)
 
     def path_texts(self, found):
-        """The chosen paths as texts, most reliable first; in the ablation "flat" their nodes and edges, shuffled."""
+        """The chosen paths as texts, most reliable first; in the ablation "flat" their nodes and
+        edges, shuffled."""
         c = self.chosen
-        kept = [path for path, _ in found.data["paths"]]
+        kept, places = [path for path, _ in found.data["paths"]], found.data["edges"]
         if c.prompt == "flat":
-            return paths.flat(kept, found.data["edges"], self.graph, c.edge_text, random.Random(c.seed))
-        return [paths.textual_path(path, places, self.graph, c.edge_text) for path, places in zip(kept, found.data["edges"])]
+            return paths.flat(kept, places, self.graph, c.edge_text, random.Random(c.seed))
+        text_of = context.told_path if c.layout == "tables" else paths.textual_path
+        return [text_of(path, some, self.graph, c.edge_text) for path, some in zip(kept, places)]
 
     def answer(self, question, k=5):
         """Retrieve, fill the context, and let the language model (or the offline rule) answer from it; k is only for the passages shown."""

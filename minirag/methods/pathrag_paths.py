@@ -129,11 +129,17 @@ def _node_text(graph, name):
 
 
 def _edge_text(graph, source, target, places, edge_text):
-    edges = [graph.edges[place] for place in places]
-    said = [edge.keywords if edge_text == "keywords" else " ".join(filter(None, (edge.name, edge.description))) or edge.keywords for edge in edges]
-    said = "; ".join(filter(None, said))
+    said = edge_said(graph, places, edge_text)
     return f"{source} → {target}{f': {said}' if said else ''}"
 
+
+def edge_said(graph, places, edge_text):
+    """What the edges of one step say: their keywords, or name and description."""
+    edges = [graph.edges[place] for place in places]
+    if edge_text == "keywords":
+        return "; ".join(edge.keywords for edge in edges if edge.keywords)
+    texts = [" ".join(filter(None, (edge.name, edge.description))) for edge in edges]
+    return "; ".join(filter(None, (text or edge.keywords for text, edge in zip(texts, edges))))
 
 
 def connections(ways, names, alpha=0.8, threshold=0.05):

@@ -41,7 +41,8 @@ class RichMethod(Method):
     def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, follow="paper", **choices):
         """Read a corpus into a rich knowledge graph. extraction: see `rich_graph_of`; **choices: the fields of the method's choices."""
         chosen, llm = cls.choose(follow, choices), load_llm(llm)
-        return cls(parts.rich_graph_of(corpus, llm, extraction, chosen.gleanings, cls.pairs, executor), llm, encoder, chosen)
+        asked = (chosen.gleanings, cls.pairs, executor, chosen.gleaning_order)
+        return cls(parts.rich_graph_of(corpus, llm, extraction, *asked), llm, encoder, chosen)
 
     @classmethod
     def from_graph(cls, graph, llm="offline", encoder="minilm", follow="paper", **choices):

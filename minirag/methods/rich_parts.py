@@ -20,16 +20,20 @@ Empty = Literal["question", "short question", "nothing"]
 SHORT = 50  # characters
 
 
-def rich_graph_of(corpus, llm, extraction=None, gleanings=1, pairs="undirected", executor=None):
+def rich_graph_of(
+    corpus, llm, extraction=None, gleanings=1, pairs="undirected", executor=None, order=None
+):
     """The rich knowledge graph of a corpus.
 
     extraction: None lets `llm` read the text; "annotations" takes the hand-written elements of a shipped corpus, or where it has none its
     hand-written triples; `Elements`, an `Extraction`, or a whole `Graph` are used as they are.
+    gleanings, order: of `extract_elements`.
     """
     if isinstance(extraction, Graph):
         return extraction
     if extraction is None:
-        extraction = extract_elements(corpus, llm, gleanings=gleanings, rich=True, executor=executor)
+        asked = {"gleanings": gleanings, "order": order, "executor": executor}
+        extraction = extract_elements(corpus, llm, rich=True, **asked)
     elif extraction == "annotations":
         extraction = annotated_elements(corpus) or choose_extraction(corpus, extraction, llm, executor)
     elif not isinstance(extraction, Elements):
