@@ -3,7 +3,7 @@
 import re
 
 from .reading import LONGEST, THOUGHT
-from .spans import HAN, STOP_WORDS, names_in, sentences_of
+from .spans import HAN, IN_QUESTIONS, STOP_WORDS, names_in, sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -80,7 +80,7 @@ def fitting_span(question, sentence):
     elif re.search(r"\bhow (?:many|much|old|long|far|high|tall)\b", asked) or "多少" in asked:
         spans = NUMBER.findall(sentence)
     else:
-        spans = [sentence[start:end] for start, end in names_in(sentence, sentence, evidence=bool)]
+        spans = [sentence[start:end] for start, end in names_in(sentence, sentence, evidence=bool, runs=IN_QUESTIONS)]
         spans = [span for span in spans if span.lower() not in asked and not content_words(span) <= content_words(question)]
         spans.sort(key=lambda span: any(letter.isdigit() for letter in span))
     return spans[0] if spans else sentence
