@@ -19,7 +19,7 @@ from minirag.methods import METHODS
 from minirag.utils import MiniragError
 
 QUESTION = "Who paid for the observatory of Tilda Brant?"
-GOLDEN = "Which professor at the University of Veldmark studies Lanthorn's Disease?"
+GOLDEN = "Which professor at the University of Veldmark was born in Port Sable?"
 TEXTS = {
     "brant.txt": "Tilda Brant built the Kestrel Observatory on Mount Orrin. The Kestrel Observatory opened in 1911.",
     "money.txt": "Augusta Fenwick paid for the Kestrel Observatory. Augusta Fenwick lived in Port Helm.",
