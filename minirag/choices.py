@@ -80,6 +80,15 @@ def choose(kind, code, follow="paper", /, **choices):
     return route(follow, choices, own=(kind, code))["own"]
 
 
+def choose_among(kind, settings, follow=None, /, **choices):
+    """As `choose`, for settings with names of their own: name -> what it changes. The first is the
+    default (`follow=None`)."""
+    follow = follow or next(iter(settings))
+    if follow not in settings:
+        raise MiniragError(f"follow={follow!r}: expected one of {', '.join(map(repr, settings))}.")
+    return choose(kind, settings[follow], "code", **choices)
+
+
 def route(follow, choices, **kinds):
     """Distribute named choices over dataclasses: `{name: instance}`. kinds: name -> (dataclass, what the released code does instead).
 

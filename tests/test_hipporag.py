@@ -1,6 +1,7 @@
 """HippoRAG against the worked examples of its paper and code, and against the invariants a reader may rely on."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import minirag as mr
 from minirag.build import knowledge_graph, normalise_phrase
 from minirag.choices import choose
+from minirag.corpus import Chunk
 from minirag.graph import Edge, Graph, Node
 from minirag.index import adjacency_matrix, node_specificity, passage_matrix
 from minirag.methods.hipporag import CODE, Choices
@@ -205,6 +207,23 @@ def test_with_options_equals_building_anew():
         base.retrieve("?")
         changed, fresh = base.with_options(**change).retrieve("?"), build(**{"synonymy": "none", **change}).retrieve("?")
         assert [(p.id, pytest.approx(p.score)) for p in changed.passages] == [(p.id, p.score) for p in fresh.passages], change
+
+
+def test_a_walk_over_a_rich_graph_links_to_names_or_to_descriptions():
+    """Source: Survey, App. B.3 (sec-B.3). Only a description calls Ada "the founder"."""
+    chunks = tuple(Chunk(f"p{i}", f"Passage {i}.", f"p{i}") for i in (1, 2, 3))
+    ada, selm = Node("ADA", "", "The founder.", (0,)), Node("SELM", "", "A port.", (1,))
+    word = Node("FOUNDERING", "", "A word.", (2,))
+    born = Edge(0, 1, description="She was born there.", weight=7.0, chunks=(1,))
+    rich = Graph("rich knowledge", "a test", (ada, selm, word), (born,), chunks)
+    encoder = TableEncoder(
+        {"founder": (1, 0, 0), "The founder.": (1, 0, 0), "FOUNDERING": (0.9, 0.1, 0)}
+    )
+    build = partial(mr.HippoRAG.from_graph, rich, "offline", encoder, {"?": ["founder"]})
+    by_name, by_text = build(), build(node_text="description")
+    assert by_name.retrieve("?", k=1).ids == ["p3"]
+    assert by_text.retrieve("?", k=2).ids == ["p1", "p2"]  # the second through the relation
+    assert by_name.with_options(node_text="description").retrieve("?", k=2).ids == ["p1", "p2"]
 
 
 def test_unknown_choices_are_named():

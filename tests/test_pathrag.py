@@ -17,7 +17,8 @@ from minirag.corpus import Chunk
 from minirag.graph import Edge, Graph, Node
 from minirag.methods import METHODS
 from minirag.methods.pathrag import PathRAG, PathRAGLight
-from minirag.methods.pathrag_context import fitting, told_path
+from minirag.methods.pathrag_context import told_path
+from minirag.methods.rich_parts import fitting
 from minirag.methods.pathrag_paths import collect_nodes, connections, edges_of, flow_graph
 from minirag.utils import MiniragError
 

@@ -35,13 +35,14 @@ class PathRow:
 
 # A level that the offline rule finds no keyword for is replaced by the question everywhere: a saving by silence is none.
 ASKED = {"empty": "question"}
-# LightRAG as PathRAG's authors ran it: the released code's top-60 and its three budgets of 4,000 tokens. The survey's k of 4 has a row of its own.
+# PathRAG's paper (February 2025) is nine months older than LightRAG's late code, so its baseline
+# can only have been an early one.
 PATH_ROWS = (
-    PathRow("lightrag-local", "lightrag-local", "code", ASKED),
-    PathRow("lightrag-global", "lightrag-global", "code", ASKED),
-    PathRow("lightrag-hybrid", "lightrag-hybrid", "code", ASKED),
-    PathRow("lightrag-hybrid-early", "lightrag-hybrid", "code", {**ASKED, "merge": "early", "global_order": "degree"}),
-    PathRow("lightrag-hybrid-survey", "lightrag-hybrid"),
+    PathRow("lightrag-local", "lightrag-local", "early", ASKED),
+    PathRow("lightrag-global", "lightrag-global", "early", ASKED),
+    PathRow("lightrag-hybrid", "lightrag-hybrid", "early", ASKED),
+    PathRow("lightrag-hybrid-late", "lightrag-hybrid", "late", ASKED),
+    PathRow("lightrag-hybrid-survey", "lightrag-hybrid", "survey"),
     PathRow("pathrag", "pathrag"),
     PathRow("pathrag-lt", "pathrag-lt"),
     PathRow("pathrag-paths-only", "pathrag", choices={"global_edges": 0}),

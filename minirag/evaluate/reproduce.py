@@ -6,6 +6,7 @@ from typing import Any, Mapping
 from ..datasets import load_dataset
 from ..llm import load_llm
 from ..methods import METHODS
+from ..methods.rich_parts import rich_graph_of
 from ..readers import load_corpus
 from ..token_encoders import load_token_encoder
 from ..utils import MiniragError, progress
@@ -21,8 +22,8 @@ from .paths import PATH_NAMES, reproduce_paths
 @dataclass(frozen=True)
 class Row:
     """A line of a table: its name, the method, what `with_options` changes, whether the triples
-    are the published ones or the offline rules', and whether names are compared by MaxSim over the
-    encoder's token vectors.
+    are the published ones or the offline rules', whether names are compared by MaxSim over the
+    encoder's token vectors, and whether the triples become a rich knowledge graph.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Row:
     choices: Mapping[str, Any] = field(default_factory=dict)
     published: bool = True
     tokens: bool = False
+    rich: bool = False
 
 
 INCIDENCE = {"passage_matrix": "incidence"}  # as the independent reference run had it
@@ -49,6 +51,7 @@ ROWS = (
     Row("hipporag-code", "hipporag", follow="code"),
     Row("hipporag-code-no-specificity", "hipporag", follow="code", choices={"specificity": False}),
     Row("hipporag-ensemble", "hipporag", follow="code", choices={"ensemble": True}),
+    Row("hipporag-rich", "hipporag", choices=INCIDENCE, rich=True),
     Row("hipporag-offline-extraction", "hipporag", choices=INCIDENCE, published=False),
     Row(
         "hipporag-offline-extraction-ensemble",
@@ -118,16 +121,16 @@ def build_row(row, corpus, encoder="minilm", built=None):
     method = METHODS[row.method]
     if row.method != "hipporag":
         return method.build(corpus, llm=load_llm("offline"), encoder=encoder)
-    key = (row.follow, row.published, row.tokens)
+    key, llm = (row.follow, row.published, row.tokens, row.rich), load_llm("offline")
     if key not in built:
         extraction = next(iter(corpus.extractions)) if row.published else None
         encoder = load_token_encoder(encoder) if row.tokens else encoder
-        built[key] = method.build(
-            corpus,
-            llm=load_llm("offline"),
-            encoder=encoder,
-            extraction=extraction,
-            follow=row.follow,
-        )
+        if row.rich:  # triples describe their relations by rule: each by the statement itself
+            graph = rich_graph_of(corpus, llm, extraction)
+            built[key] = method.from_graph(graph, llm, encoder, follow=row.follow)
+        else:
+            built[key] = method.build(
+                corpus, llm, encoder, extraction=extraction, follow=row.follow
+            )
         built[key].graph  # searched for synonyms here, once: the copies below share it
     return built[key].with_options(**row.choices)

@@ -1,28 +1,12 @@
-"""The two vector indices of a rich knowledge graph: entities and relationships, each encoded by the text that a method reads."""
+"""The vector index of relationships, encoded by the text that a method reads."""
 
 from typing import Literal, get_args
 
 from ..utils import MiniragError
 from .vectors import VectorIndex
 
-EntityText = Literal["name", "description", "name and description"]
 RelationText = Literal["description and names", "keywords, names, description"]
-ENTITY_TEXTS = {
-    "name": lambda node: node.name,
-    "description": lambda node: node.description or node.name,
-    "name and description": lambda node: " ".join(filter(None, (node.name, node.description))),
-}
 RELATIONSHIP_TEXTS = get_args(RelationText)
-
-
-def entity_index(graph, encoder, text="description"):
-    """Encode every node by its "name" (PathRAG's identifiers), "description" (the survey), or "name and description" (LightRAG's code).
-
-    Source: Survey, Sec. 5 (indices)
-    """
-    if text not in ENTITY_TEXTS:
-        raise MiniragError(f"entity_text={text!r}: expected one of {', '.join(map(repr, ENTITY_TEXTS))}.")
-    return VectorIndex(tuple(node.name for node in graph.nodes), encoder.encode([ENTITY_TEXTS[text](node) for node in graph.nodes]), encoder)
 
 
 def relationship_index(graph, encoder, text="description and names"):

@@ -1,12 +1,16 @@
 """Named vectors that can be searched: the node index and the chunk index."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..algorithms.late_interaction import TokenVectors, maxsim_blocks, self_maxsim
 from ..algorithms.vectors import top_k
+from ..results import Step
+from ..utils import MiniragError
+
+NodeText = Literal["name", "description", "name and description"]
 
 
 @dataclass(frozen=True)
@@ -21,13 +25,22 @@ class VectorIndex:
     def __repr__(self):
         return f"VectorIndex: {len(self.labels)} vectors of {self.vectors.shape[1]} dimensions by {self.encoder.name}"
 
-    def search(self, texts, k=1, kind="query"):
-        """Positions (texts, k) and cosines (texts, k) of the nearest labels, best first, ties by position."""
-        return top_k(self.encoder.encode(list(texts), kind=kind), self.vectors, k)
+    def search(self, queries, k=1, kind="query"):
+        """Positions (queries, k) and cosines (queries, k) of the nearest labels, best first, equals
+        by position.
 
-    def similarities(self, texts, kind="query"):
-        """Cosines of every text with every label: (texts, labels)."""
-        return self.encoder.encode(list(texts), kind=kind) @ self.vectors.T
+        queries: texts, or the steps of `operators.question.vector`.
+        """
+        return top_k(self._encoded(queries, kind), self.vectors, k)
+
+    def similarities(self, queries, kind="query"):
+        """Cosines of every query, as in `search`, with every label: (queries, labels)."""
+        return self._encoded(queries, kind) @ self.vectors.T
+
+    def _encoded(self, queries, kind):
+        if queries and isinstance(queries[0], Step):
+            return np.stack([step.data["vector"] for step in queries])
+        return self.encoder.encode(list(queries), kind=kind)
 
 
 @dataclass(frozen=True)
@@ -74,13 +87,26 @@ def text_index(labels, texts, encoder):
     return VectorIndex(tuple(labels), vectors, encoder)
 
 
-def node_index(graph, encoder):
-    """Encode the name of every node; a node with a description is encoded by it.
+def node_index(graph, encoder, text="description"):
+    """Encode every node by a text of its own.
+
+    text: its "name" (HippoRAG, PathRAG), its "description" or, without one, its name (the survey),
+    or "name and description" (LightRAG's code).
 
     Source: Survey, Sec. 5 (indices)
     """
-    texts = [node.description or node.name for node in graph.nodes]
+    if text not in get_args(NodeText):
+        known = ", ".join(map(repr, get_args(NodeText)))
+        raise MiniragError(f"text={text!r}: expected one of {known}.")
+    texts = [node_text(node, text) for node in graph.nodes]
     return text_index([node.name for node in graph.nodes], texts, encoder)
+
+
+def node_text(node, text):
+    """What of a node is encoded (see `node_index`)."""
+    if text == "description":
+        return node.description or node.name
+    return " ".join(filter(None, (node.name, node.description if text != "name" else "")))
 
 
 def chunk_index(chunks, encoder):

@@ -3,7 +3,7 @@
 from ..encoders import load_encoder
 from ..index import chunk_index
 from ..llm import load_llm
-from ..operators import chunk
+from ..operators import chunk, question
 from .base import Method
 
 
@@ -28,4 +28,5 @@ class DenseRetriever(Method):
         return method
 
     def score_many(self, questions):
-        return [(step,) for step in chunk.vdb(questions, self.index)]
+        asked = question.vector(questions, self.index.encoder)
+        return [(step,) for step in chunk.vdb(asked, self.index)]

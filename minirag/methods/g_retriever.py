@@ -11,7 +11,7 @@ from ..algorithms.descriptions import describe, flat_text
 from ..choices import Count, NotNegative
 from ..index import VectorIndex
 from ..neural.settings import Distance
-from ..operators import node, relationship, subgraph
+from ..operators import node, question, relationship, subgraph
 from .graph_prompted import GraphPrompted, HardPrompt, ModelChoices
 
 
@@ -48,9 +48,12 @@ class GRetriever(GraphPrompted):
         c, index = self.chosen, self.index
         if not questions:
             return []
-        steps = [node.vdb(questions, VectorIndex(self.graph.nodes, index.node_vectors, self.encoder), c.k)] if c.k else []
+        asked = question.vector(questions, self.encoder)
+        nodes = VectorIndex(self.graph.nodes, index.node_vectors, self.encoder)
+        steps = [node.vdb(asked, nodes, c.k)] if c.k else []
         if c.k_e and self.graph.edges:
-            steps.append(relationship.vdb(questions, VectorIndex(tuple(self.graph.lines()), index.edge_vectors, self.encoder), c.k_e))
+            edges = VectorIndex(tuple(self.graph.lines()), index.edge_vectors, self.encoder)
+            steps.append(relationship.vdb(asked, edges, c.k_e))
         return list(zip(*steps, subgraph.steiner(questions, index, c.k, c.k_e, c.edge_cost)))
 
     def pieces(self, step):

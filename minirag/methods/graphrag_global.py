@@ -18,7 +18,7 @@ from ..index.reports import CommunityIndex, ReportChoices
 from ..index.sources import cited
 from ..index.vectors import report_index
 from ..llm import load_llm
-from ..operators import community
+from ..operators import community, question
 from ..results import Answer, Passage, Retrieval, Step
 from . import graphrag_parts as parts
 from .map_reduce import CODE as MAP_REDUCE_CODE
@@ -110,7 +110,9 @@ class GraphRAGGlobal(parts.CommunityMethod):
         layer = community.layer(questions, self.index, c.level, c.union, c.min_rating)
         traces = [(step,) for step in layer]
         if c.report_k is not None:
-            near = community.vdb(questions, self._vectors, [trace[-1].data["communities"] for trace in traces], c.report_k)
+            asked = question.vector(questions, self._vectors[1].encoder)
+            allowed = [trace[-1].data["communities"] for trace in traces]
+            near = community.vdb(asked, self._vectors, allowed, c.report_k)
             traces = [(*trace, step) for trace, step in zip(traces, near)]
         if c.roll_up:
             above = community.roll_up([trace[-1] for trace in traces], self.index, c.roll_up)

@@ -17,7 +17,7 @@ from ..index.reports import CODE as REPORT_CODE
 from ..index.reports import CommunityIndex, ReportChoices
 from ..index.vectors import node_index
 from ..llm import load_llm
-from ..operators import chunk, community, node, rank, relationship
+from ..operators import chunk, community, node, question, rank, relationship
 from ..results import Answer, Step
 from ..tokens import TokenCounter, count_tokens
 from ..utils import MiniragError
@@ -132,7 +132,8 @@ class GraphRAGLocal(parts.CommunityMethod):
         """Entities by vector, their relations, the reports on their communities, and the passages."""
         c = self.chosen["local"]
         labels = [one.label for one in self.chunks]
-        found = node.vdb(questions, self.node_index, c.node_k)
+        asked = question.vector(questions, self.encoder)
+        found = node.vdb(asked, self.node_index, c.node_k)
         related = relationship.onehop(
             found, self.graph, c.relation_k, c.outside_k, c.relation_order
         )

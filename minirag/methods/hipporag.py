@@ -18,13 +18,13 @@ from typing import Annotated, Literal
 import numpy as np
 
 from ..algorithms.pagerank import transition_matrix
-from ..build import choose_extraction, knowledge_graph, normalise_phrase, with_synonymy
+from ..build import choose_extraction, knowledge_graph, with_synonymy
 from ..choices import Between, Count, Options, Positive, Probability, choose, vary
 from ..graph import Graph
 from ..index import adjacency_matrix, chunk_index, fact_matrix, fact_passage_matrix, node_index, node_specificity, passage_matrix
+from ..index.vectors import NodeText
 from ..llm import load_llm
-from ..operators import chunk, node, relationship
-from ..results import Step
+from ..operators import chunk, node, question, relationship
 from ..token_encoders import load_any_encoder
 from ..utils import MiniragError, write_atomic
 from .base import Method
@@ -49,6 +49,8 @@ class Choices(Options):
         that reaches it, as in the code.
     no_entities: a question without entities falls back to "dense" retrieval, or to "uniform" scores.
     ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
+    node_text: entities are linked to, and synonyms found by, a node's "name", or its description in
+    a graph that has them (see `minirag.index.node_index`).
     script: "unicode" keeps every letter in a node's name, "ascii" erases all but A-Z and digits.
     empty_names: "drop" a triple with a name of which nothing is left, or "keep" one node for all
         such names, as in the code.
@@ -71,6 +73,7 @@ class Choices(Options):
     no_entities: Literal["dense", "uniform"] = "dense"
     ensemble: bool = False
     ensemble_threshold: float = 0.9
+    node_text: NodeText = "name"
     script: Literal["unicode", "ascii"] = "unicode"
     empty_names: Literal["drop", "keep"] = "drop"
     ties: Literal["ascending", "descending"] = "ascending"
@@ -95,7 +98,13 @@ CODE = {
     "ties": "descending",
 }
 
-SYNONYMY_CHOICES = ("synonymy_threshold", "strict", "min_letters", "max_neighbours")
+SYNONYMY_CHOICES = (
+    "node_text",
+    "synonymy_threshold",
+    "strict",
+    "min_letters",
+    "max_neighbours",
+)
 GRAPH_CHOICES = ("script", "empty_names")
 
 
@@ -147,6 +156,28 @@ class HippoRAG(Method):
         method.node_index
         return method
 
+    @classmethod
+    def from_graph(
+        cls,
+        graph,
+        llm="offline",
+        encoder="minilm",
+        question_entities=None,
+        follow="paper",
+        **choices,
+    ):
+        """HippoRAG over a graph that exists already, such as a rich knowledge graph: the walk then
+        follows the edges' weights.
+
+        The other arguments are those of `build`. `node_text` decides whether entities are linked to
+        names or to descriptions; `script`, only how a question's entities are written.
+
+        Source: Survey, App. B.3 (sec-B.3)
+        """
+        encoder = load_any_encoder(encoder).fit([chunk.passage for chunk in graph.chunks])
+        chosen = choose(Choices, CODE, follow, **choices)
+        return cls(graph, load_llm(llm), encoder, chosen, question_entities)
+
     def save(self, folder):
         """Write the graph, the choices and the known entities of questions to a folder, in open
         formats. Vectors stay in the embedding cache.
@@ -179,7 +210,8 @@ class HippoRAG(Method):
                 how = f"HippoRAG.build(..., {name}=...)"
                 raise MiniragError(f"{name} is chosen when the graph is built: call {how}.")
         copy = HippoRAG(self.relations, self.llm, self.encoder, chosen, self.question_entities)
-        shared = {"node_index", "chunk_index", "_facts"}
+        shared = {"chunk_index", "_facts"}
+        shared |= {"node_index"} if copy.choices.node_text == self.choices.node_text else set()
         if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in SYNONYMY_CHOICES):
             shared |= {"graph"}
             shared |= {"_adjacency", "_transition"} if copy.choices.synonymy == self.choices.synonymy else set()
@@ -189,7 +221,7 @@ class HippoRAG(Method):
 
     @cached_property
     def node_index(self):
-        return node_index(self.relations, self.encoder)
+        return node_index(self.relations, self.encoder, self.choices.node_text)
 
     @cached_property
     def chunk_index(self):
@@ -235,15 +267,7 @@ class HippoRAG(Method):
         return self._mix_with_dense(questions, traces)
 
     def _name_entities(self, questions):
-        asked = [q for q in questions if q not in self.question_entities]
-        answers = dict(zip(asked, self.llm.map("question_entities", [{"question": q} for q in asked])))
-        steps = []
-        for question in questions:
-            names = self.question_entities.get(question, answers.get(question, ()))
-            phrases = [p for p in (normalise_phrase(name, self.choices.script) for name in names) if p]
-            summary = f"named in the question: {', '.join(names)}" if phrases else "the question names no entity"
-            steps.append(Step("entities", summary, (), {"entities": phrases}))
-        return steps
+        return question.entities(questions, self.llm, self.question_entities, self.choices.script)
 
     def _walk(self, linked):
         c = self.choices

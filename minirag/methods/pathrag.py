@@ -21,8 +21,9 @@ import numpy as np
 
 from ..algorithms.flow import PATHS_A_START
 from ..choices import Between, Count, Options, Positive
-from ..index.relationships import EntityText, RelationText
-from ..operators import relationship
+from ..index.relationships import RelationText
+from ..index.vectors import NodeText
+from ..operators import question, relationship
 from ..operators.ranking import top_items
 from ..prompts import find_task
 from ..results import Step
@@ -47,7 +48,7 @@ class PathChoices(Options):
     has one set of keywords; that both levels belong to it is this kit's reading. search: nodes for
     "each" keyword in turn (paper), or for all "joined" (code). entity_text, relation_text: what is
     encoded, identifiers in the paper. cutoff: the least cosine, or None (code: 0.2). empty: what
-    stands in for a level without keywords (`ask_keywords`).
+    stands in for a level without keywords (`operators.question.keywords`).
     ranking: "flow", or an ablation, "random" or "hop-first". order: of the paths in the prompt.
     question: "first" in it (paper), or "last" (code). prompt: "paths", or the ablation "flat".
     edge_text: an edge's "description" (paper), or its "keywords" alone (code).
@@ -75,10 +76,10 @@ class PathChoices(Options):
     max_paths: Positive = PATHS_A_START
     levels: Literal["both", "low"] = "both"
     search: Literal["each", "joined"] = "each"
-    entity_text: EntityText = "name"
+    entity_text: NodeText = "name"
     relation_text: RelationText = "keywords, names, description"
     cutoff: float | None = None
-    empty: parts.Empty = "question"
+    empty: question.Empty = "question"
     ranking: paths.Ranking = "flow"
     order: Literal["ascending", "descending", "random"] = "ascending"
     question: Literal["first", "last"] = "first"
@@ -123,7 +124,7 @@ class PathRAG(RichMethod):
     primitive = "Both high- and low-level keywords"
     granularity = ("Subgraph",)
     operators = {"node": ("VDB",), "relationship": ("VDB",), "subgraph": ("Flow paths",), "chunk": ("FromRel",)}
-    kind = (PathChoices, CODE)
+    kind = (PathChoices, {"paper": {}, "code": CODE})
     pairs = "directed"
     reused = {**RichMethod.reused, "ways": "directed"}
 
@@ -138,7 +139,7 @@ class PathRAG(RichMethod):
 
     def score_many(self, questions):
         """Keywords, nodes, global relations, flow, paths, and the passages that the paths' edges were read from."""
-        keywords = parts.ask_keywords(self.llm, questions, self.chosen.empty)
+        keywords = question.keywords(questions, self.llm, self.chosen.empty)
         overall = self.global_relations(keywords)
         return [self.trace(*one) for one in zip(questions, keywords, overall)]
 
@@ -148,23 +149,10 @@ class PathRAG(RichMethod):
         count = min(c.nodes if c.global_edges is None else c.global_edges, len(self.graph.edges))
         blank = Step("relationship vdb", "no relation searched", (), {"relations": []})
         texts = [", ".join(step.data["high"]) if count else "" for step in keywords]
-        found = parts.where_any(texts, lambda some: relationship.vdb(some, self.relationship_index, count), blank)
-        found = [parts.above(step, "relations", c.cutoff) for step in found]
+        index = self.relationship_index
+        found = parts.search_nonempty(texts, relationship.vdb, index, count, blank)
+        found = [parts.drop_below(step, "relations", c.cutoff) for step in found]
         return [self.by_degree(step) for step in found] if c.global_order == "degree" else found
-
-    def by_degree(self, step):
-        """The relations of a step by the sum of their ends' degrees, then by weight; equals stay as
-        they are."""
-        degree = context.degrees(self.graph)
-
-        def busy_and_heavy(row):
-            edge = self.graph.edges[row[0]]
-            return degree[edge.source] + degree[edge.target], edge.weight
-
-        rows = sorted(step.data["relations"], key=busy_and_heavy, reverse=True)
-        items = tuple((relationship.label(self.graph, place), score) for place, score in rows[:10])
-        summary = step.summary + ", by degree and weight"
-        return replace(step, summary=summary, items=items, data={**step.data, "relations": rows})
 
     def trace(self, question, asked, overall):
         c = self.chosen
@@ -195,7 +183,7 @@ class PathRAG(RichMethod):
         Source: PathRAG, Eq. 6 (eq-6); PathRAG, tokens a question (tokens)
         """
         c, write = self.chosen, context.LAYOUTS[self.chosen.layout](self.graph)
-        fitting = lambda items, text_of, budget: context.fitting(items, text_of, budget, c.count)
+        fitting = lambda items, text_of, budget: parts.fitting(items, text_of, budget, c.count)
         passage = lambda place: self.chunks[place].passage
         _, found_nodes, overall, _, found, _ = retrieval.trace
         nodes = [place for _, place, _ in found_nodes.data["nodes"]]
@@ -207,7 +195,7 @@ class PathRAG(RichMethod):
             sections["ends"] = write.nodes(fitting(ends, write.node, c.path_budget))
         sections["relations"] = write.relations(relations)
         if c.sources:
-            cited = context.cited_by_relations(self.graph, relations)
+            cited = parts.cited_by_relations(self.graph, relations)
             passages += fitting(cited, passage, c.text_budget)
         if c.local_sources:
             cited = context.cited_by_nodes(self.graph, nodes)

@@ -2,9 +2,8 @@
 
 import csv
 import io
-from collections import Counter, defaultdict
+from collections import defaultdict
 
-from ..algorithms.packing import prefix
 from . import rich_parts as parts
 from .pathrag_paths import edge_said
 
@@ -49,7 +48,7 @@ class Tables(Lines):
 
     def __init__(self, graph):
         super().__init__(graph)
-        self.degree = degrees(graph)
+        self.degree = parts.degrees(graph)
 
     def node(self, place):
         return self.graph.nodes[place].description
@@ -94,28 +93,10 @@ def table(head, rows):
     return texts
 
 
-def fitting(items, text_of, budget, count):
-    """The first items whose texts fit into a budget of tokens; all where it is None."""
-    if budget is None:
-        return items
-    return items[: prefix([parts.count_with(count, text_of(item)) for item in items], budget)]
-
-
-def degrees(graph):
-    """Position of a node -> its degree, in and out; several relations of a pair are one."""
-    pairs = {(edge.source, edge.target) for edge in graph.edges if edge.kind == "relation"}
-    return Counter(end for pair in pairs for end in pair)
-
-
 def ends_of(graph, relations):
     """Both ends of every relation, each node once."""
     edges = [graph.edges[place] for place in relations]
     return list(dict.fromkeys(end for edge in edges for end in (edge.source, edge.target)))
-
-
-def cited_by_relations(graph, relations):
-    """Passages in the order of the relations that were read from them."""
-    return list(dict.fromkeys(i for place in relations for i in graph.edges[place].chunks))
 
 
 def cited_by_nodes(graph, nodes):

@@ -5,6 +5,7 @@ import numpy as np
 from ..encoders import load_encoder
 from ..index import VectorIndex
 from ..llm import load_llm
+from ..operators import question
 from ..operators.ranking import top_items
 from ..results import Step
 from .base import Method
@@ -52,7 +53,7 @@ class PropositionRetriever(Method):
     def score_many(self, questions):
         labels = [c.label for c in self.chunks]
         traces = []
-        for similar in self.index.similarities(questions):
+        for similar in self.index.similarities(question.vector(questions, self.index.encoder)):
             scores = best_per_passage(similar, self.owners, len(self.chunks))
             near = Step("proposition vdb", "cosine of question and proposition", top_items(self.index.labels, similar), {"scores": similar})
             traces.append((near, Step("best proposition", "a passage counts as much as its best proposition", top_items(labels, scores), {"scores": scores})))

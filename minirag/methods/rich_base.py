@@ -1,18 +1,25 @@
 """What a method over a rich knowledge graph is, whatever it then does with it: built, opened over a graph, varied, saved."""
 
+from dataclasses import replace
 from functools import cached_property
 
-from ..choices import choose, vary
+from ..choices import choose_among, vary
 from ..encoders import load_encoder
-from ..index.relationships import entity_index, relationship_index
+from ..index import node_index
+from ..index.relationships import relationship_index
 from ..llm import load_llm
+from ..operators.relationship import label
 from . import rich_parts as parts
 from .base import Method
 
 
 class RichMethod(Method):
-    """LightRAG and PathRAG stand on this. Subclasses set `kind`, their choices and what the released code does instead, and `pairs`, whether
-    the two directions of a relation are one edge; `preset` holds choices that the method itself makes.
+    """LightRAG and PathRAG stand on this.
+
+    Subclasses set `kind`, their choices and the settings that `follow` names (what each changes,
+    the default first), and `pairs`, whether the two directions of a relation are one edge. `preset`
+    holds choices that the method itself makes; `reused`, what copies with other choices share, and
+    the choice that decides it, if there is one.
 
     Source: Survey, Sec. 4 (graphs)
     """
@@ -35,17 +42,30 @@ class RichMethod(Method):
 
     @classmethod
     def choose(cls, follow, choices):
-        return choose(*cls.kind, follow, **{**cls.preset, **choices})
+        return choose_among(*cls.kind, follow, **{**cls.preset, **choices})
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, follow="paper", **choices):
-        """Read a corpus into a rich knowledge graph. extraction: see `rich_graph_of`; **choices: the fields of the method's choices."""
+    def build(
+        cls,
+        corpus,
+        llm="offline",
+        encoder="minilm",
+        extraction=None,
+        executor=None,
+        follow=None,
+        **choices,
+    ):
+        """Read a corpus into a rich knowledge graph.
+
+        extraction: see `rich_graph_of`. follow: "paper" (the default) or "code"; for LightRAG
+        "survey" (the default), "early" or "late". **choices: the fields of the method's choices.
+        """
         chosen, llm = cls.choose(follow, choices), load_llm(llm)
         asked = (chosen.gleanings, cls.pairs, executor, chosen.gleaning_order)
         return cls(parts.rich_graph_of(corpus, llm, extraction, *asked), llm, encoder, chosen)
 
     @classmethod
-    def from_graph(cls, graph, llm="offline", encoder="minilm", follow="paper", **choices):
+    def from_graph(cls, graph, llm="offline", encoder="minilm", follow=None, **choices):
         """The method over a graph that exists already, such as Microsoft's index, or a graph of triples; edges go from source to target."""
         return cls(graph, load_llm(llm), encoder, cls.choose(follow, choices))
 
@@ -53,7 +73,8 @@ class RichMethod(Method):
         """The same graph with other choices; what they leave as it is, such as the vectors, is shared."""
         other = type(self)(self.graph, self.llm, self.encoder, vary(self.chosen, **choices))
         for name, decided_by in self.reused.items():
-            if name in self.__dict__ and getattr(other.chosen, decided_by) == getattr(self.chosen, decided_by):
+            before, after = (decided_by and getattr(m.chosen, decided_by) for m in (self, other))
+            if name in self.__dict__ and before == after:
                 other.__dict__[name] = self.__dict__[name]
         return other
 
@@ -68,8 +89,25 @@ class RichMethod(Method):
         return cls.from_graph(graph, llm, encoder, **choices)
 
     @cached_property
+    def degree(self):
+        return parts.degrees(self.graph)
+
+    def by_degree(self, step):
+        """The relations of a step by the sum of their ends' degrees, then by weight; equals stay as
+        they are."""
+
+        def busy_and_heavy(row):
+            edge = self.graph.edges[row[0]]
+            return self.degree[edge.source] + self.degree[edge.target], edge.weight
+
+        rows = sorted(step.data["relations"], key=busy_and_heavy, reverse=True)
+        items = tuple((label(self.graph, place), score) for place, score in rows[:10])
+        summary = step.summary + ", by degree and weight"
+        return replace(step, summary=summary, items=items, data={**step.data, "relations": rows})
+
+    @cached_property
     def entity_index(self):
-        return entity_index(self.graph, self.encoder, self.chosen.entity_text)
+        return node_index(self.graph, self.encoder, self.chosen.entity_text)
 
     @cached_property
     def relationship_index(self):

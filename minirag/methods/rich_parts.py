@@ -1,23 +1,19 @@
-"""What LightRAG and PathRAG share: from a corpus to a rich graph, from a question to keywords, from elements to text."""
+"""What LightRAG and PathRAG share: from a corpus to a rich graph, to elements, to text."""
 
 import json
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Literal, get_args
 
 from ..algorithms.packing import prefix
 from ..build import Elements, choose_extraction, extract_elements, rich_knowledge_graph
 from ..build.annotated import annotated_elements
 from ..corpus import Extraction
 from ..graph import Graph
-from ..prompts.keywords import Keywords
 from ..results import Answer, Step
 from ..tokens import count_tokens
 from ..utils import MiniragError, write_atomic
 from .graphrag_parts import elements_of
-
-Empty = Literal["question", "short question", "nothing"]
-SHORT = 50  # characters
 
 
 def rich_graph_of(
@@ -43,57 +39,37 @@ def rich_graph_of(
     return rich_knowledge_graph(corpus.chunks, extraction, llm, pairs=pairs, executor=executor)
 
 
-def ask_keywords(llm, questions, empty="question"):
-    """A "keywords" step a question, `data` with "high" and "low".
-
-    empty: what stands in for a level without keywords. "question": the question itself. "short question" (LightRAG's late code): if both
-    levels are empty, a question of fewer than 50 characters becomes the low level; nothing else is replaced. "nothing" (PathRAG's code): if
-    either level is empty, both are, and the method retrieves nothing.
-    """
-    if empty not in get_args(Empty):
-        raise MiniragError(f"empty={empty!r}: expected one of {', '.join(map(repr, get_args(Empty)))}.")
-    steps = []
-    for question, found in zip(questions, llm.map("keywords", [{"question": q} for q in questions], description="keywords")):
-        high, low = stand_in(question, found or Keywords(), empty)
-        said = f"high level: {', '.join(high) or 'none'}; low level: {', '.join(low) or 'none'}"
-        steps.append(Step("keywords", said, (), {"high": high, "low": low, "given": tuple(found or Keywords())}))
-    return steps
-
-
-def stand_in(question, found, empty):
-    high, low = tuple(found.high), tuple(found.low)
-    if empty == "question":
-        return high or (question,), low or (question,)
-    if empty == "nothing":
-        return (high, low) if high and low else ((), ())
-    return (high, (question,)) if not (high or low) and len(question) < SHORT else (high, low)
-
-
-def where_any(texts, operator, blank):
-    """Run an operator that takes a batch of texts on those that are not empty; the others get the step `blank`."""
-    found = iter(operator([text for text in texts if text]) if any(texts) else ())
+def search_nonempty(texts, vdb, index, k, blank):
+    """The steps of the vector search `vdb` for a batch of texts; `blank` for an empty one."""
+    found = iter(vdb([text for text in texts if text], index, k) if any(texts) else ())
     return [next(found) if text else blank for text in texts]
 
 
-def above(step, key, cutoff):
-    """A vdb step without what is not nearer than `cutoff` (a cosine; None keeps all); scores come last in a row."""
+def drop_below(step, key, cutoff):
+    """The step of a vector search without the rows of `data[key]` whose cosine (last in a row) is
+    below `cutoff`; None keeps all."""
     if cutoff is None:
         return step
-    rows = [row for row in step.data[key] if row[-1] > cutoff]
-    said = f"{step.summary}, of which {len(rows)} above {cutoff:g}"
-    return replace(step, summary=said, items=tuple(item for item in step.items if item[1] > cutoff), data={**step.data, key: rows})
+    rows = [row for row in step.data[key] if row[-1] >= cutoff]
+    summary = f"{step.summary}, of which {len(rows)} with a cosine of {cutoff:g} or more"
+    items = tuple(item for item in step.items if item[1] >= cutoff)
+    return replace(step, summary=summary, items=items, data={**step.data, key: rows})
 
 
 def entity_row(graph, place):
-    one = graph.nodes[place]
-    return f"{one.name}{f' ({one.type})' if one.type else ''}{f': {one.description}' if one.description else ''}"
+    """A node as a line of the context: name (type): description."""
+    node = graph.nodes[place]
+    kind = f" ({node.type})" if node.type else ""
+    return f"{node.name}{kind}{f': {node.description}' if node.description else ''}"
 
 
 def relation_row(graph, place):
+    """An edge as a line of the context: source — target [keywords]: name and description."""
     edge = graph.edges[place]
     ends = f"{graph.nodes[edge.source].name} — {graph.nodes[edge.target].name}"
-    said = " ".join(filter(None, (edge.name, edge.description)))
-    return f"{ends}{f' [{edge.keywords}]' if edge.keywords else ''}{f': {said}' if said else ''}"
+    keywords = f" [{edge.keywords}]" if edge.keywords else ""
+    text = " ".join(filter(None, (edge.name, edge.description)))
+    return f"{ends}{keywords}{f': {text}' if text else ''}"
 
 
 def count_with(count, text):
@@ -101,19 +77,44 @@ def count_with(count, text):
     return count(text) if callable(count) else count_tokens(text, count)
 
 
+def fitting(items, text_of, budget, count):
+    """The first items whose texts fit into a budget of tokens; all where it is None."""
+    if budget is None:
+        return items
+    return items[: prefix([count_with(count, text_of(item)) for item in items], budget)]
+
+
+def degrees(graph):
+    """Position of a node -> its degree, in and out; several relations of a pair are one."""
+    pairs = {(edge.source, edge.target) for edge in graph.edges if edge.kind == "relation"}
+    return Counter(end for pair in pairs for end in pair)
+
+
+def cited_by_relations(graph, relations):
+    """Passages in the order of the relations that were read from them."""
+    return list(dict.fromkeys(i for place in relations for i in graph.edges[place].chunks))
+
+
 def fill(sections, count):
-    """`(sections, step)`: each section cut at the first text that its budget does not hold. sections: name -> (texts, budget or None).
+    """`(sections, step)`: each section cut at the first text that its budget does not hold.
+
+    sections: name -> (texts, budget); a budget is a number of tokens, None (no limit), or a
+    function of the tokens that the sections before it took.
 
     Source: Survey, Sec. 6.3 (generation)
     """
-    kept, said, tokens = {}, [], 0
+    kept, summaries, tokens = {}, [], 0
     for name, (texts, budget) in sections.items():
         sizes = [count_with(count, text) for text in texts]
-        fit = len(texts) if budget is None else prefix(sizes, budget)
+        limit = budget(tokens) if callable(budget) else budget
+        fit = len(texts) if limit is None else prefix(sizes, limit)
         kept[name] = list(texts[:fit])
         tokens += sum(sizes[:fit])
-        said.append(f"{fit} of {len(texts)} {name}" + ("" if budget is None else f" in {budget} tokens"))
-    return kept, Step("context", f"{'; '.join(said)}; {tokens} tokens", (), {"sections": {name: len(texts) for name, texts in kept.items()}, "tokens": tokens})
+        within = "" if limit is None else f" in {limit} tokens"
+        summaries.append(f"{fit} of {len(texts)} {name}{within}")
+    rows = {name: len(texts) for name, texts in kept.items()}
+    summary = f"{'; '.join(summaries)}; {tokens} tokens"
+    return kept, Step("context", summary, (), {"sections": rows, "tokens": tokens})
 
 
 def answer_from(method, question, k, task="answer"):

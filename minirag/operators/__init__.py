@@ -1,6 +1,6 @@
 """Stage 3 of the unified framework: the operators that every retrieval is composed of."""
 
-from . import chunk, community, node, relationship, subgraph
+from . import chunk, community, node, question, relationship, subgraph
 from .ranking import min_max, rank
 
-__all__ = ["chunk", "community", "min_max", "node", "rank", "relationship", "subgraph"]
+__all__ = ["chunk", "community", "min_max", "node", "question", "rank", "relationship", "subgraph"]
