@@ -1,5 +1,10 @@
 """Hierarchies are partitions all the way down, Leiden's communities hang together, modularity is networkx's."""
 
+import random
+import subprocess
+import sys
+
+import igraph
 import networkx as nx
 import pytest
 
@@ -14,7 +19,7 @@ def random_graph(number):
     return graph
 
 
-@pytest.mark.parametrize("method", ["leiden", "louvain"])
+@pytest.mark.parametrize("method", ["leiden", "leidenalg", "louvain"])
 def test_every_level_is_a_partition_that_refines_the_one_above(method):
     for number in range(200 if method == "leiden" else 40):
         graph = random_graph(number)
@@ -24,7 +29,7 @@ def test_every_level_is_a_partition_that_refines_the_one_above(method):
         for above, below, links in zip(levels, levels[1:], parents(levels)):
             assert len(below) > len(above)
             assert all(members <= above[parent] for members, parent in zip(below, links))
-        if method == "leiden":
+        if method != "louvain":
             assert all(nx.is_connected(graph.subgraph(members)) for level in levels for members in level)
 
 
@@ -36,9 +41,50 @@ def test_modularity_is_networkx_s():
                 assert modularity(graph, level) == pytest.approx(nx.community.modularity(graph, level), abs=1e-12)
 
 
-def test_leiden_finds_the_best_known_partition_of_a_known_graph():
+@pytest.mark.parametrize("method", ["leiden", "leidenalg"])
+def test_leiden_finds_the_best_known_partition_of_a_known_graph(method):
     club = nx.Graph(list(nx.karate_club_graph().edges))
-    assert modularity(club, hierarchy(club)[0]) == pytest.approx(0.4198, abs=1e-4)
+    assert modularity(club, hierarchy(club, method)[0]) == pytest.approx(0.4198, abs=1e-4)
+
+
+def test_each_community_is_divided_as_well_as_if_it_were_alone():
+    """All communities go to igraph in one call; leidenalg gets each root as a graph of its own."""
+    together = alone = 0.0
+    for number in range(4):
+        graph = nx.gnm_random_graph(300, 1500, seed=number)
+        top, below = hierarchy(graph)[:2]
+        for root in (root for root in top if len(root) > 10):
+            own = graph.subgraph(root)
+            together += modularity(own, [part for part in below if part <= root])
+            alone += modularity(own, hierarchy(own, "leidenalg")[0])
+    assert together > alone > 0
+
+
+def test_the_seed_decides_and_the_generators_of_others_are_left_alone():
+    graph = nx.gnm_random_graph(80, 200, seed=1)
+    levels = hierarchy(graph, seed=1)
+    drawn = []
+    for state in (5, 5):
+        random.seed(state)
+        assert hierarchy(graph, seed=1) == levels
+        drawn.append((random.random(), igraph.Graph.Erdos_Renyi(30, m=40).get_edgelist()))
+    assert drawn[0] == drawn[1]
+    assert hierarchy(graph, seed=2) != levels
+
+
+def test_another_process_finds_the_same():
+    """Other hashes of strings, so another order of their sets."""
+    code = "; ".join([
+        "import networkx as nx",
+        "from minirag.algorithms.communities import hierarchy",
+        "graph = nx.relabel_nodes(nx.gnm_random_graph(80, 200, seed=1), str)",
+        "found = [sorted(map(sorted, level)) for level in hierarchy(graph, seed=4)]",
+    ])  # fmt: skip
+    here = {}
+    exec(code, here)
+    run = [sys.executable, "-c", code + "; print(found)"]
+    there = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    assert there.strip() == str(here["found"])
 
 
 def test_same_seed_same_levels_whatever_the_edge_order():
@@ -73,5 +119,7 @@ def test_bad_graphs_are_named():
         hierarchy(nx.Graph())
     with pytest.raises(ValueError, match="negative"):
         hierarchy(nx.Graph([(1, 2, {"weight": -1})]))
-    with pytest.raises(ValueError, match="louvain"):
+    with pytest.raises(ValueError, match="not negative"):
+        hierarchy(nx.Graph([(1, 2, {"weight": float("nan")})]))
+    with pytest.raises(ValueError, match="leiden, leidenalg, louvain"):
         hierarchy(nx.path_graph(3), method="girvan")

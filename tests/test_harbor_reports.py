@@ -110,7 +110,7 @@ def test_a_fresh_division_is_compared_with_the_kept_one(graph, index):
         same = names_of(graph, fresh.partition(level)) == names_of(graph, index.communities.partition(level))
         found = agreement(fresh, index.communities, level)
         if not same:
-            said = f"level {level} of a fresh division differs from the kept one: adjusted mutual information {found:.3f}; made with {KEPT['leidenalg']}"
+            said = f"level {level} of a fresh division differs from the kept one: adjusted mutual information {found:.3f}; made with igraph {KEPT['igraph']}"
             warnings.warn(said, stacklevel=1)
         assert found > 0.7
     assert same or fresh.modularity() > index.communities.modularity() - 0.02

@@ -1,36 +1,52 @@
 """Communities of a weighted graph at every level: split, then split again what is still too large.
 
-Reference implementations: leidenalg (Traag et al.) and python-louvain. What is written here is the hierarchy above them.
+Reference implementations of one division: igraph, leidenalg (Traag et al.) and python-louvain. The
+hierarchy above them is written here.
 """
+
+import random
+import threading
+from contextlib import contextmanager
 
 import networkx as nx
 import numpy as np
 
 
-def hierarchy(graph, method="leiden", max_size=10, seed=0, resolution=1.0, largest_component_only=False):
+def hierarchy(
+    graph, method="leiden", max_size=10, seed=0, resolution=1.0, largest_component_only=False
+):
     """Levels of communities, coarsest first; each level a list of sets of nodes, largest first.
 
-    graph: networkx, read as undirected; parallel and reversed edges add their "weight" (default 1); loops count for nothing.
-    method: "leiden" or "louvain". max_size: a community above it is split once more at the next level, where the method finds
-        a split at all; the smaller ones stay as they are, so that every level is a partition of ALL nodes, isolated ones
-        included, and each level refines the one above.
-    largest_component_only: leave out every node outside the largest connected component, as GraphRAG's released code does.
-    Raises ValueError for an empty graph, a negative weight or an unknown method.
+    graph: networkx, read as undirected; parallel and reversed edges add their "weight" (default 1);
+        loops are ignored.
+    method: "leiden" (igraph's, the fastest), "leidenalg" (the same algorithm by its authors) or
+        "louvain".
+    max_size: a community above it is split once more at the next level, where the method finds a
+        split at all; the smaller ones stay as they are, so that every level is a partition of ALL
+        nodes, isolated ones included, and each level refines the one above.
+    seed: the same seed gives the same levels, whatever the order of the edges. Another order of the
+        nodes acts like another seed.
+    largest_component_only: leave out every node outside the largest connected component, as
+        GraphRAG's released code does.
+    Raises ValueError for an empty graph, a weight that is negative or not finite, or an unknown method.
 
     Source: GraphRAG, Sec. 2.4 (sec-2.4); Wang, Def. 7 (def-7)
     """
-    if method not in _PARTITIONS:
-        raise ValueError(f"Unknown method {method!r}; expected one of: {', '.join(_PARTITIONS)}.")
+    if method not in _METHODS:
+        raise ValueError(f"Unknown method {method!r}; expected one of: {', '.join(_METHODS)}.")
     if largest_component_only and len(graph):
         graph = graph.subgraph(max(nx.connected_components(nx.Graph(graph)), key=len))
     nodes, ends, weights = _arrays(graph)
-    labels = _first_seen(_PARTITIONS[method](len(nodes), ends, weights, seed, resolution))
-    levels, whole = [labels], set()
-    while True:
-        labels, split = _split(labels, ends, weights, _PARTITIONS[method], max_size, seed, resolution, whole)
-        if not split:
-            return [_sets(nodes, level) for level in levels]
-        levels.append(labels)
+    levels, labels, large = [], np.zeros(len(nodes), dtype=int), np.ones(len(nodes), dtype=bool)
+    while large.any():
+        found = _divide(labels, large, ends, weights, _METHODS[method], seed, resolution)
+        if levels and found.max() == labels.max():
+            break
+        levels.append(found)
+        sizes, sizes_above = (np.bincount(some)[some] for some in (found, labels))
+        # What came back whole would come back whole again.
+        labels, large = found, (sizes > max_size) & (sizes < sizes_above)
+    return [_sets(nodes, level) for level in levels]
 
 
 def modularity(graph, partition, resolution=1.0):
@@ -41,8 +57,7 @@ def modularity(graph, partition, resolution=1.0):
     nodes, ends, weights = _arrays(graph)
     community = {node: number for number, members in enumerate(partition) for node in members}
     label = np.array([community[node] for node in nodes])
-    strength = np.zeros(len(partition))
-    np.add.at(strength, label[ends].ravel(), np.repeat(weights, 2))
+    strength = np.bincount(label[ends].ravel(), np.repeat(weights, 2))
     total = weights.sum()
     inside = weights[label[ends[:, 0]] == label[ends[:, 1]]].sum()
     return float(inside / total - resolution * ((strength / (2 * total)) ** 2).sum()) if total else 0.0
@@ -57,13 +72,91 @@ def parents(levels):
     return links
 
 
-def _leiden(count, ends, weights, seed, resolution):
+def _divide(labels, large, ends, weights, method, seed, resolution):
+    """New labels: each community of the nodes marked `large` is divided on its own, the others stay."""
+    some = np.flatnonzero(large)
+    some = some[np.argsort(labels[some], kind="stable")]  # a community's nodes side by side
+    place = np.empty(len(labels), dtype=int)
+    place[some] = np.arange(len(some))
+    inside = large[ends[:, 0]] & (labels[ends[:, 0]] == labels[ends[:, 1]])
+    divided = labels.copy()
+    divided[some] = len(labels) + method(
+        _first_seen(labels[some]), place[ends[inside]], weights[inside], seed, resolution
+    )
+    return _first_seen(divided)
+
+
+def _leiden(labels, ends, weights, seed, resolution):
+    """igraph's Leiden on all communities in one call, since no edge joins two of them.
+
+    It maximises the sum of w - resolution * n_u * n_v over pairs of nodes in the same part. With a
+    node's strength over the root of twice its community's weight as n, this is each community's own
+    modularity, times its weight.
+    """
+    import igraph
+
+    strength = np.bincount(ends.ravel(), np.repeat(weights, 2), len(labels))
+    doubled = np.bincount(labels, strength)[labels]  # twice the weight of a node's community
+    scaled = strength / np.sqrt(np.where(doubled > 0, doubled, 1))
+    graph = igraph.Graph(n=len(labels), edges=zip(*ends.T.tolist()))
+    with _drawing_from(seed):
+        found = graph.community_leiden(
+            "CPM",
+            weights=weights.tolist(),
+            node_weights=scaled.tolist(),
+            resolution=resolution,
+            n_iterations=min(30, max(3, 300_000 // len(labels))),  # as many as cost little
+        )
+    return np.array(found.membership)
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@contextmanager
+def _drawing_from(seed):
+    """igraph has one random number generator in a process: a seeded one here, Python's own afterwards."""
+    import igraph
+
+    with _ONE_AT_A_TIME:
+        igraph.set_random_number_generator(random.Random(seed))
+        try:
+            yield
+        finally:
+            igraph.set_random_number_generator(random)
+
+
+def _each(partition):
+    """A method for all communities out of one for a single graph; the nodes come sorted by community."""
+
+    def method(labels, ends, weights, seed, resolution):
+        numbers = np.arange(labels[-1] + 2)
+        order = np.argsort(labels[ends[:, 0]], kind="stable")
+        ends, weights = ends[order], weights[order]
+        nodes, edges = np.searchsorted(labels, numbers), np.searchsorted(labels[ends[:, 0]], numbers)
+        found = np.empty(len(labels), dtype=int)
+        for start, end, first, last in zip(nodes, nodes[1:], edges, edges[1:]):
+            own = ends[first:last] - start
+            # A part's number is at most the position of one of its nodes, so that none is taken twice.
+            found[start:end] = start + partition(
+                end - start, own, weights[first:last], seed, resolution
+            )
+        return found
+
+    return method
+
+
+def _leidenalg(count, ends, weights, seed, resolution):
     import igraph
     import leidenalg
 
-    graph = igraph.Graph(n=count, edges=ends)
     found = leidenalg.find_partition(
-        graph, leidenalg.RBConfigurationVertexPartition, weights=weights, resolution_parameter=resolution, seed=seed, n_iterations=-1 if count < 5000 else 2
+        igraph.Graph(n=count, edges=ends),
+        leidenalg.RBConfigurationVertexPartition,
+        weights=weights,
+        resolution_parameter=resolution,
+        seed=seed,
+        n_iterations=-1 if count < 5000 else 2,
     )
     return np.array(found.membership)
 
@@ -77,7 +170,7 @@ def _louvain(count, ends, weights, seed, resolution):
     return np.array([found[node] for node in range(count)])
 
 
-_PARTITIONS = {"leiden": _leiden, "louvain": _louvain}
+_METHODS = {"leiden": _leiden, "leidenalg": _each(_leidenalg), "louvain": _each(_louvain)}
 
 
 def _arrays(graph):
@@ -86,36 +179,22 @@ def _arrays(graph):
     if not nodes:
         raise ValueError("The graph has no nodes: there is nothing to divide into communities.")
     position = {node: i for i, node in enumerate(nodes)}
-    summed = {}
-    for u, v, weight in graph.edges(data="weight", default=1.0):
-        if weight < 0:
-            raise ValueError(f"The edge {u!r} - {v!r} has weight {weight}; weights must not be negative.")
-        if u != v and weight:
-            pair = tuple(sorted((position[u], position[v])))
-            summed[pair] = summed.get(pair, 0.0) + weight
-    return nodes, np.array(sorted(summed), dtype=int).reshape(-1, 2), np.array([summed[pair] for pair in sorted(summed)], dtype=float)
-
-
-def _split(labels, ends, weights, partition, max_size, seed, resolution, whole):
-    """One level further down: new labels, and whether anything was split. `whole` remembers communities that do not split, by their first node."""
-    sizes = np.bincount(labels)
-    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
-    wanted = [number for number in np.flatnonzero(sizes > max_size) if int(members[number][0]) not in whole]
-    inside = np.flatnonzero(labels[ends[:, 0]] == labels[ends[:, 1]])
-    inside = inside[np.argsort(labels[ends[inside, 0]], kind="stable")]
-    edge_numbers = labels[ends[inside, 0]]
-    local, fresh, split = np.empty(len(labels), dtype=int), labels * 1, False
-    for number in wanted:
-        some = members[number]
-        local[some] = np.arange(len(some))
-        edges = inside[np.searchsorted(edge_numbers, number) : np.searchsorted(edge_numbers, number, side="right")]
-        found = partition(len(some), local[ends[edges]], weights[edges], seed, resolution)
-        if found.max() == 0:
-            whole.add(int(some[0]))
-            continue
-        split = True
-        fresh[some] = fresh.max() + 1 + found
-    return _first_seen(fresh), split
+    edges = np.fromiter(
+        ((position[u], position[v], w) for u, v, w in graph.edges(data="weight", default=1.0)),
+        dtype=np.dtype((float, 3)),
+    )
+    ends, weights = edges[:, :2].astype(int), edges[:, 2]
+    for wrong in np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))[:1]:
+        u, v = (nodes[i] for i in ends[wrong])
+        raise ValueError(
+            f"The edge {u!r} - {v!r} has weight {weights[wrong]:g}; "
+            "weights must be finite and not negative."
+        )
+    kept = (ends[:, 0] != ends[:, 1]) & (weights > 0)
+    low, high = np.sort(ends[kept], axis=1).T
+    pairs, which = np.unique(low * len(nodes) + high, return_inverse=True)
+    summed = np.bincount(which, weights[kept], len(pairs))
+    return nodes, np.column_stack(np.divmod(pairs, len(nodes))), summed
 
 
 def _first_seen(labels):
@@ -125,7 +204,8 @@ def _first_seen(labels):
 
 
 def _sets(nodes, labels):
-    communities = [set() for _ in range(labels.max() + 1)]
-    for node, label in zip(nodes, labels):
-        communities[label].add(node)
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels))
+    ranked = [nodes[i] for i in order.tolist()]
+    communities = [set(ranked[start:end]) for start, end in zip([0, *ends[:-1]], ends)]
     return sorted(communities, key=len, reverse=True)

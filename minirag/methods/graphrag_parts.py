@@ -36,7 +36,7 @@ class GraphChoices(Options):
     covariates: bool = False
     entity_types: tuple[str, ...] = ()
     examples: tuple[tuple[str, str], ...] = ()
-    method: Literal["leiden", "louvain"] = "leiden"
+    method: Literal["leiden", "leidenalg", "louvain"] = "leiden"
     max_size: Positive = 10
     community_seed: int = 0
     resolution: Annotated[float, Between(0, above=True)] = 1.0

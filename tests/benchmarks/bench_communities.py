@@ -1,6 +1,6 @@
 """How long the hierarchy and the report contexts of a large graph take, and how much memory.
 
-`python tests/benchmarks/bench_communities.py [NODES EDGES ...]` prints a row a size; `pytest -m slow tests/benchmarks` holds the largest to its bar.
+`python tests/benchmarks/bench_communities.py [NODES EDGES ...]` prints a row a size; `pytest -m slow tests/benchmarks` holds the largest to its bars.
 Times are processor seconds of one core, which is what the clock shows where nothing else runs: all of this is one thread.
 Reports are written by the offline rule, so that contexts of higher levels have sub-reports to substitute.
 """
@@ -11,9 +11,11 @@ import time
 
 import numpy as np
 
+from minirag.algorithms.communities import hierarchy, modularity
 from minirag.corpus import Chunk
 from minirag.graph import Edge, Graph, Node
 from minirag.index import ContextBuilder, find_communities, write_reports
+from minirag.index.communities import weighted_network
 from minirag.llm import load_llm
 
 SIZES = ((1_000, 3_000), (10_000, 30_000), (30_000, 90_000), (100_000, 300_000))
@@ -52,6 +54,37 @@ def measure(nodes, edges):
     kinds = {kind: sum(context.kind == kind for context in contexts) for kind in ("elements", "substituted", "trimmed")}
     times = {"communities": divided - start, "contexts and extracts": written - divided, "contexts": done - written}
     return {"nodes": nodes, "edges": len(graph.edges), "levels": len(communities.levels), "reports": len(index.reports), **times, **kinds, "GiB": memory}
+
+
+def against_graspologic(nodes, edges, repeats=3):
+    """The fewest processor seconds of `repeats` turns each, taken in turn: {"ours": ..., "graspologic-native": ...}.
+
+    Each gets its own input ready made: a networkx graph, and graspologic-native's list of edges.
+    """
+    import graspologic_native
+
+    network = weighted_network(graph_of_size(nodes, edges))
+    rows = [(str(u), str(v), weight) for u, v, weight in network.edges(data="weight")]
+    hierarchy(network.subgraph(range(100)))  # imports igraph
+    run = {
+        "ours": lambda: hierarchy(network, max_size=10, seed=0),
+        "graspologic-native": lambda: graspologic_native.hierarchical_leiden(
+            rows, max_cluster_size=10, seed=0
+        ),
+    }
+    seconds = {name: [] for name in run}
+    for _ in range(repeats):
+        for name, divide in run.items():
+            start = time.process_time()
+            divide()
+            seconds[name].append(time.process_time() - start)
+    return {name: min(taken) for name, taken in seconds.items()}
+
+
+def modularities(nodes, edges, methods):
+    """For each method the modularity of every level."""
+    network = weighted_network(graph_of_size(nodes, edges))
+    return [[modularity(network, level) for level in hierarchy(network, method)] for method in methods]
 
 
 def main():

@@ -1,4 +1,4 @@
-"""A graph of 100,000 nodes and 300,000 edges, divided and with every report context, in a minute and 3 GiB; and how the time grows up to there."""
+"""A graph of 100,000 nodes and 300,000 edges against graspologic-native and leidenalg in one run, and how time grows up to there."""
 
 import json
 import subprocess
@@ -8,21 +8,38 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.slow
-MEASURE = "import json, bench_communities as b; print(json.dumps([b.measure(10_000, 30_000), b.measure(100_000, 300_000)]))"
+HERE = Path(__file__).parent
 
 
-@pytest.fixture(scope="module")
-def found():
-    run = subprocess.run([sys.executable, "-c", MEASURE], cwd=Path(__file__).parent, capture_output=True, text=True)  # a process of its own, for its memory
+def measured(expression):
+    """What `expression` of `bench_communities` as `b` gives, in a process of its own, for its memory."""
+    code = f"import json, bench_communities as b; print(json.dumps({expression}))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 
 
-def test_a_large_graph_takes_under_a_minute(found):
-    large = found[1]
-    assert large["communities"] + large["contexts"] < 60 and large["GiB"] < 3, large
+@pytest.fixture(scope="module")
+def found():
+    return measured("[b.measure(10_000, 30_000), b.measure(100_000, 300_000)]")
+
+
+def test_a_large_graph_takes_under_3_gib(found):
+    assert found[1]["GiB"] < 3, found[1]
 
 
 def test_ten_times_the_graph_costs_about_ten_times_as_much(found):
     small, large = (one["communities"] + one["contexts"] for one in found)
     assert large < 12 * small, found
+
+
+def test_the_hierarchy_takes_at_most_twice_the_time_of_graspologic_native():
+    pytest.importorskip("graspologic_native", reason="pip install minirag-kit[test]")
+    seconds = measured("b.against_graspologic(100_000, 300_000)")
+    assert seconds["ours"] < 2 * seconds["graspologic-native"], seconds
+
+
+def test_no_level_has_a_lower_modularity_than_with_leidenalg():
+    ours, theirs = measured("b.modularities(100_000, 300_000, ['leiden', 'leidenalg'])")
+    assert len(ours) == len(theirs) == 4
+    assert all(one >= other for one, other in zip(ours, theirs)), (ours, theirs)
