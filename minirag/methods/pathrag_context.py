@@ -8,6 +8,7 @@ from . import rich_parts as parts
 from .pathrag_paths import edge_said
 
 NODE_HEAD = ("id", "entity", "type", "description", "rank")
+UNTYPED = "UNKNOWN"  # what the released code makes of a node without a type
 RELATION_HEAD = ("id", "source", "target", "description", "keywords", "weight", "rank")
 
 
@@ -59,7 +60,9 @@ class Tables(Lines):
 
     def nodes(self, places):
         found = [(i, self.graph.nodes[i]) for i in places]
-        rows = [(node.name, node.type, node.description, self.degree[i]) for i, node in found]
+        rows = [
+            (node.name, node.type or UNTYPED, node.description, self.degree[i]) for i, node in found
+        ]
         return table(NODE_HEAD, rows)
 
     def relations(self, places):
@@ -131,4 +134,4 @@ def told_path(path, places, graph, edge_text="keywords"):
 
 def _told_node(graph, name):
     node = graph.nodes[graph.position[name]]
-    return f"The entity {name} is a {node.type} with the description({node.description})"
+    return f"The entity {name} is a {node.type or UNTYPED} with the description({node.description})"
