@@ -1,5 +1,6 @@
 """What a method over a rich knowledge graph is, whatever it then does with it: built, opened over a graph, varied, saved."""
 
+from dataclasses import replace
 from functools import cached_property
 
 from ..choices import choose, vary
@@ -22,6 +23,7 @@ class RichMethod(Method):
     kind = ()
     pairs = "undirected"
     preset = {}
+    answer_task = "full_answer"
     reused = {"entity_index": "entity_text", "relationship_index": "relation_text"}
 
     def __init__(self, graph, llm, encoder, chosen):
@@ -75,6 +77,8 @@ class RichMethod(Method):
     def relationship_index(self):
         return relationship_index(self.graph, self.encoder, self.chosen.relation_text)
 
-    def answer(self, question, k=5):
-        """Retrieve, fill the context, and let the language model (or the offline rule) answer from it; k is only for the passages shown."""
-        return parts.answer_from(self, question, k)
+    def reading(self, retrieval):
+        """The sections of the method's context in their order; k is only for the passages shown."""
+        sections, step = self.context(retrieval)
+        texts = [text for some in sections.values() for text in some]
+        return texts, replace(retrieval, trace=(*retrieval.trace, step))

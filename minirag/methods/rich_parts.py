@@ -11,7 +11,7 @@ from ..build.annotated import annotated_elements
 from ..corpus import Extraction
 from ..graph import Graph
 from ..prompts.keywords import Keywords
-from ..results import Answer, Step
+from ..results import Step
 from ..tokens import count_tokens
 from ..utils import MiniragError, write_atomic
 from .graphrag_parts import elements_of
@@ -114,20 +114,6 @@ def fill(sections, count):
         tokens += sum(sizes[:fit])
         said.append(f"{fit} of {len(texts)} {name}" + ("" if budget is None else f" in {budget} tokens"))
     return kept, Step("context", f"{'; '.join(said)}; {tokens} tokens", (), {"sections": {name: len(texts) for name, texts in kept.items()}, "tokens": tokens})
-
-
-def answer_from(method, question, k, task="answer"):
-    """Retrieve, fill the method's context, and let its language model answer from the sections in their order.
-
-    Source: Survey, Sec. 6.3 (generation)
-    """
-    retrieval = method.retrieve(question, k)
-    sections, step = method.context(retrieval)
-    before = method.llm.ledger.snapshot()
-    passages = [text for texts in sections.values() for text in texts]
-    text = method.llm(task, question=question, passages=passages)
-    spent = (method.llm.ledger - before).total
-    return Answer(text, method.llm.name, replace(retrieval, trace=(*retrieval.trace, step)), spent.prompt_tokens, spent.completion_tokens)
 
 
 def save(graph, choices, folder):
