@@ -132,17 +132,31 @@ def hyde(replies, **options):
     return mr.METHODS["hyde"].build(CORPUS, llm=Scripted(hypothetical_document=replies), encoder=TableEncoder(table), **options)
 
 
-def test_hyde_searches_with_the_mean_of_made_up_passage_and_question():
+def test_hyde_searches_with_the_made_up_passage_alone_unless_told_otherwise():
     found = hyde("They met in Oslo.").retrieve(QUESTION, k=3)
-    assert [p.score for p in found.passages] == pytest.approx([0.5**0.5, 0.5**0.5, 0]) and "They met in Oslo." in found.explain()
-    assert hyde("They met in Oslo.", with_question=False).retrieve(QUESTION).ids[0] == "Ada"
+    assert (
+        [p.score for p in found.passages] == pytest.approx([1, 0, 0])
+        and found.ids[0] == "Ada"
+        and "They met in Oslo." in found.explain()
+    )
+    mixed = hyde("They met in Oslo.", with_question=True).retrieve(QUESTION, k=3)
+    assert [p.score for p in mixed.passages] == pytest.approx([0.5**0.5, 0.5**0.5, 0])
     assert hyde("  ").retrieve(QUESTION).ids[0] == "Ben", "an empty reply leaves the question's own vector"
 
 
 def test_hyde_averages_several_samples():
-    method = hyde(["They met in Oslo.", "They met at sea."], documents=2, temperature=0.5)
+    method = hyde(
+        ["They met in Oslo.", "They met at sea."], documents=2, temperature=0.5, follow="code"
+    )
     found = method.retrieve(QUESTION, k=3)
     assert [p.score for p in found.passages] == pytest.approx([3**-0.5] * 3)
+    code = hyde("They met in Oslo.", follow="code")
+    code.retrieve(QUESTION)
+    assert [(t.sample, t.temperature) for t in code.llm.asked] == [
+        (number, 0.7) for number in range(8)
+    ]
+    with pytest.raises(MiniragError, match="documents, temperature, with_question"):
+        hyde("They met in Oslo.", document=2)
     assert [(t.sample, t.temperature) for t in method.llm.asked] == [(0, 0.5), (1, 0.5)]
 
 
@@ -188,3 +202,55 @@ def test_colbert_scores_by_tokens_and_shows_which_matched():
     found = method.retrieve("bread", k=1)
     assert found.ids == ["Ben"] and found.passages[0].score == pytest.approx(0.8)
     assert method.matches("bread", "Ben") == [("bread", "baker", pytest.approx(0.8))]
+
+
+# Semantic search into one window
+
+
+def test_semantic_search_fills_the_window_with_the_nearest_chunks():
+    corpus = mr.load_corpus("professors")
+    llm = Scripted(full_answer="All of it.")
+    method = mr.METHODS["graphrag-ss"].build(corpus, llm, "lsa", window=700)
+    question = corpus.questions[0].text
+    given = method.answer(question, k=1)
+    ranked = (
+        mr.METHODS["dense"]
+        .build(corpus, encoder="lsa")
+        .retrieve(question, k=len(corpus.chunks))
+        .ids
+    )
+    held = given.retrieval.ids
+    task = find_task("full_answer")
+    tokens = lambda ids: mr.count_tokens(
+        "\n".join(
+            message["content"]
+            for message in task.messages(
+                {
+                    "question": question,
+                    "passages": [
+                        f"[{id}]\n{next(c.passage for c in corpus.chunks if c.id == id)}"
+                        for id in ids
+                    ],
+                }
+            )
+        )
+    )
+    assert (
+        given.text == "All of it." and 1 < len(held) < len(ranked) and held == ranked[: len(held)]
+    )
+    assert tokens(held) <= 700 < tokens(ranked[: len(held) + 1]) and given.retrieval.trace[-1].data[
+        "tokens"
+    ] == tokens(held)
+    wider = method.with_options(window=1400).answer(question)
+    assert len(wider.retrieval.ids) > len(held) and method.choices.window == 700
+    assert len(method.with_options(whole_prompt=False).answer(question).retrieval.ids) >= len(held)
+
+
+def test_semantic_search_cuts_a_chunk_that_no_window_holds():
+    long = corpus_of(("Ada", "Ada met Ben in Oslo. " * 400), ("Ben", "Ben is a baker."))
+    method = mr.METHODS["graphrag-ss"].build(
+        long, encoder=TableEncoder({QUESTION: [1, 0], long.chunks[0].passage: [1, 0]}), window=300
+    )
+    given = method.answer(QUESTION)
+    assert given.retrieval.ids == ["Ada"] and 250 < given.retrieval.trace[-1].data["tokens"] <= 300
+    assert given.text.splitlines()[1].startswith("- Ada met Ben in Oslo. [Ada]")

@@ -514,6 +514,23 @@ def test_a_model_reads_the_text_itself_unless_told(tmp_path):
     assert tasks.count("triples") == len(corpus.chunks)
 
 
+def test_a_short_answer_is_given_unless_a_full_one_is_asked_for():
+    ask = [
+        "ask",
+        "professors",
+        "Who directs Osmere Observatory?",
+        "--method",
+        "graphrag-ss",
+        "--encoder",
+        "lsa",
+    ]
+    short, full = (run(*ask, *more).stdout for more in ((), ("--task", "full_answer")))
+    assert "Extract by rule" not in short and "Extract by rule" in full
+    assert "task='direct': graphrag-ss answers by answer, answer_open, full_answer" in refused(
+        *ask, "--task", "direct"
+    )
+
+
 def test_what_map_reduce_found_is_scored_of_a_hundred_and_a_rule_does_not_judge():
     said = run("ask", "professors", GOLDEN, "--method", "graphrag-global").stdout
     assert "(a rule cannot judge or summarise: see the reports)" in said and "by rule: the share of the question's words" in said

@@ -1,6 +1,9 @@
 """Metrics by hand, and the comparison with stored numbers."""
 
+from dataclasses import replace
+
 import pytest
+from scripted import Scripted
 
 import minirag as mr
 from minirag.evaluate import answer_coverage, compare, evaluate_answers, evaluate_retrieval
@@ -22,6 +25,36 @@ ANSWERS = [("The Beatles!", ["beatles"], 1, 1), ("in 1967", ["1967"], 0, 2 / 3),
 def test_em_and_f1(answer, accepted, em, overlap):
     assert exact_match(answer, accepted) == em
     assert f1(answer, accepted) == pytest.approx(overlap)
+
+
+YES_NO = [
+    ("Yes, in 1967", ["yes"], 0.5, 0),
+    ("no, Oslo", ["Oslo"], 2 / 3, 2 / 3),
+    ("No", ["no one"], 2 / 3, 0),
+]
+YES_NO += [("yes", ["Yes."], 1, 1), ("no", ["yes", "no"], 1, 1)]
+
+
+@pytest.mark.parametrize("answer, accepted, words, exact", YES_NO)
+def test_hotpotqa_and_2wiki_give_nothing_for_half_a_yes(answer, accepted, words, exact):
+    assert f1(answer, accepted) == pytest.approx(words) and f1(
+        answer, accepted, yes_no="exact"
+    ) == pytest.approx(exact)
+    with pytest.raises(MiniragError, match="words"):
+        f1(answer, accepted, yes_no="strict")
+
+
+def test_answers_are_measured_short_and_by_the_datasets_own_f1():
+    corpus = mr.load_corpus("professors")
+    question = replace(corpus.questions[0], answers=("no",))
+    says = Scripted(
+        lambda task, fields: "Thought: t\nAnswer: no, never" if task == "answer" else "All of it."
+    )
+    method = mr.METHODS["graphrag-ss"].build(corpus, says, "lsa")
+    for dataset, score in (("musique", 200 / 3), ("hotpotqa", 0), ("2wikimultihopqa", 0)):
+        averages, answers = evaluate_answers(method, [question], dataset=dataset)
+        assert answers[0].text == "no, never" and averages["F1"] == pytest.approx(score)
+    assert evaluate_answers(method, [question], task="full_answer")[1][0].text == "All of it."
 
 
 def test_coverage_asks_for_whole_words():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from scripted import Scripted
 
 import minirag as mr
 from minirag.corpus import Extraction, Triple
@@ -59,6 +60,60 @@ def test_gold_never_reaches_a_method(name):
         assert seeing.fingerprint == blind.fingerprint
     else:
         assert seeing.answer(question.text).text == blind.answer(question.text).text
+
+
+LIGHTRAG = {"lightrag-local", "lightrag-global", "lightrag-hybrid"}
+JUDGED = {"pathrag", "pathrag-lt", "graphrag-local", "graphrag-ss"} | LIGHTRAG
+
+
+def test_judged_methods_answer_in_full():
+    tasks = {name: method.answer_task for name, method in METHODS.items()}
+    assert {name for name, task in tasks.items() if task == "full_answer"} == JUDGED
+    own = {
+        "zeroshot",
+        "direct",
+        "cot",
+        "cot-sc",
+        "graphrag-global",
+        "graphrag-ts",
+        "grag",
+        "g-retriever",
+    }
+    assert {name for name, task in tasks.items() if task == "answer"} == set(METHODS) - JUDGED - own
+
+
+@pytest.mark.parametrize(
+    "name", ["bm25", "hipporag", "graphrag-local", "graphrag-ss", "lightrag-hybrid", "pathrag"]
+)
+def test_one_argument_chooses_who_answers(name):
+    method = METHODS[name].build(mr.load_corpus("professors"), encoder="lsa")
+    method.llm = llm = Scripted(lambda task, fields: "Answer: short")
+    readers = ("answer", "answer_open", "full_answer")
+    said = [method.answer("Who chairs the board?", task=task) for task in (None, *readers)]
+    asked = [task for task, _, _ in llm.asked if task in readers]
+    assert asked == [METHODS[name].answer_task, *readers] and method.short_task == "answer"
+    assert (said[1].text, said[3].text) == ("short", "Answer: short")
+    with pytest.raises(MiniragError, match="answer, answer_open, full_answer"):
+        method.answer("Who?", task="direct")
+
+
+@pytest.mark.parametrize("name", ["graphrag-ts", "zeroshot", "grag"])
+def test_who_reads_no_passages_has_one_way_to_answer(name):
+    method = METHODS[name].build(mr.load_corpus("professors"), encoder="lsa")
+    with pytest.raises(MiniragError, match="task='answer_open': .* answers by"):
+        method.answer("Who?", task="answer_open")
+    assert method.short_task == METHODS[name].answer_task
+
+
+def test_pathrag_asks_the_question_first_or_last_of_every_reader():
+    method = METHODS["pathrag"].build(mr.load_corpus("professors"), encoder="lsa")
+    for place in ("first", "last"):
+        varied = method.with_options(question=place)
+        for task in ("answer", "answer_open", "full_answer"):
+            varied.llm = llm = Scripted(lambda task, fields: "Answer: x")
+            varied.answer("Who chairs the board?", task=task)
+            prompt = llm.asked[-1][1].rstrip()
+            assert prompt.endswith("Question: Who chairs the board?") == (place == "last")
 
 
 @pytest.mark.parametrize("name", offline_methods())

@@ -18,7 +18,6 @@ from minirag.graph import Edge, Graph, Node
 from minirag.methods import METHODS
 from minirag.methods.pathrag import PathRAG, PathRAGLight
 from minirag.methods.pathrag_context import told_path
-from minirag.methods.rich_parts import fitting
 from minirag.methods.pathrag_paths import collect_nodes, connections, edges_of, flow_graph
 from minirag.utils import MiniragError
 

@@ -4,14 +4,18 @@ import json
 import random
 import re
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minirag.corpus import Triple
+from minirag.llm.replay import prompt_key
+from minirag.methods.pathrag import QUESTION_FIRST
 from minirag.prompts import TASKS, Task, find_task
 from minirag.prompts.answer import content_words
+from minirag.prompts.reduce_answer import INSTRUCTIONS
 from minirag.prompts.spans import STOP_WORDS, names_in
 from minirag.utils import MiniragError
 
@@ -20,6 +24,7 @@ FIELDS = {
     "triples": {"title": "Selm", "text": "Selm is a port in Veldania.", "entities": ("Selm",)},
     "question_entities": {"question": "Where is Selm?"},
     "answer": {"question": "Where is Selm?", "passages": ["Selm\nSelm lies in Veldania."]},
+    "full_answer": {"question": "Where is Selm?", "passages": ["Selm\nSelm lies in Veldania."]},
 }
 LISTS = {"passage_entities": "named_entities", "question_entities": "named_entities", "triples": "triples"}
 NAMES = ["Ilse Brandt", "Alzheimer's disease", '"Zorba" {the} [Greek]', "北京大学", "São Paulo", "a\\b", "1,234.5", "Łódź\n2", "😀 club", "ק׳ריית", "x: y, z"]
@@ -38,6 +43,8 @@ def values_of(name, items):
 def test_the_example_in_a_prompt_is_valid_and_is_sent_before_the_question():
     for name, fields in FIELDS.items():
         task = TASKS[name]
+        if not task.example:
+            continue
         messages = task.messages(fields)
         assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
         value, dropped = task.parse(task.example[1])
@@ -281,3 +288,57 @@ def test_the_answer_rule_picks_a_sentence_and_a_fitting_span():
     assert ask_rule("answer", question="Qqq?", passages=passages) == "unknown"
     assert ask_rule("answer", question="Who?", passages=[]) == "unknown"
     assert content_words("北京大学") == {"北京", "京大", "大学"}
+
+
+def test_a_recording_of_the_answers_still_fits():
+    """What an answer is stored under: a recording made before must be found again."""
+    task, fields = (
+        find_task("answer"),
+        {"question": "Where was Ada born?", "passages": ["Ada\nAda was born in Selm."]},
+    )
+    assert prompt_key(task, task.messages(fields)) == "64a94dcf087b441f4c8981bd884a31ab"
+    first = replace(task, template=QUESTION_FIRST)
+    assert prompt_key(first, first.messages(fields)) == "5621ffe4e0db48061f71c4cd980c3008"
+
+
+def test_two_readers_differ_in_what_binds_them_to_the_passages():
+    closed, opened = (find_task(name) for name in ("answer", "answer_open"))
+    assert "nothing else" in closed.system and "from the passages" in closed.system
+    assert "from" not in opened.system and (opened.example, opened.parse) == (
+        closed.example,
+        closed.parse,
+    )
+    assert opened.rule(FIELDS["answer"]) == closed.rule(FIELDS["answer"]), (
+        "a rule knows nothing to add"
+    )
+    full, reduced = find_task("full_answer"), find_task("reduce_answer")
+    assert (
+        INSTRUCTIONS in full.system
+        and INSTRUCTIONS in reduced.system
+        and "short" not in full.system
+    )
+
+
+def test_a_full_answer_by_rule_is_an_extract_with_its_sources():
+    rows = [f"n{i}\nThe mill of Selm burnt in {1900 + i}. It was rebuilt." for i in range(9)]
+    said = find_task("full_answer").rule(
+        {"question": "When did the mill of Selm burn?", "passages": rows}
+    )
+    notice, *lines = said.splitlines()
+    assert "no language model" in notice and lines == [
+        f"- The mill of Selm burnt in {1900 + i}. [n{i}]" for i in range(4)
+    ]
+    alone = find_task("full_answer").rule(
+        {"question": "Who sings?", "passages": ["[n1]\nSelm", "SELM — PORT: Selm has one."]}
+    )
+    assert "No sentence shares a word" in alone
+
+
+def test_the_thought_prompt_shows_a_whole_chain():
+    task = find_task("thought")
+    assert (
+        task.system.endswith("So the answer is: Selm")
+        and "Thoughts so far: Harrowgate" in task.system
+    )
+    asked = task.prompt({"question": "Who?", "passages": ["p"], "thoughts": ["One.", "Two."]})
+    assert asked.endswith("Question: Who?\nThoughts so far: One. Two.")

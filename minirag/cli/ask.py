@@ -24,6 +24,7 @@ RECORD = typer.Option(
     help="Keep the model's answers in this file, to replay them; else the cache folder keeps them.",
 )
 BASE_URL = typer.Option(None, help="The address of an OpenAI-compatible server.")
+TASK_HELP = "answer (short, the default), answer_open (may add what it knows) or full_answer."
 NODES_SHOWN = 4
 GOLD_NOTE = "* a passage that the corpus marks as needed for this question"
 NOTHING = 1e-9  # a score below it is 0, up to rounding
@@ -37,6 +38,7 @@ def ask(
     llm: str = LLM,
     encoder: str = ENCODER,
     k: int = typer.Option(5, "-k", min=1, help="How many passages."),
+    task: Optional[str] = typer.Option(None, help=TASK_HELP),
     trace: bool = typer.Option(False, help="Show every step of the retrieval."),
     dry_run: bool = DRY_RUN,
     max_calls: Optional[int] = MAX_CALLS,
@@ -62,10 +64,10 @@ def ask(
     model = open_llm(llm, record=record, max_calls=max_calls, base_url=base_url, dry_run=dry_run)
     if dry_run:
         opened, state = plan_index(method, texts, llm, model, encoder, options, base_url=base_url)
-        answer_of(opened, question, k)
+        answer_of(opened, question, k, task=task)
         return show_plan(model.ledger, llm, f"Index: {state}.")
     opened, state = open_index(method, texts, model, encoder, options)
-    answer, untrained = answer_of(opened, question, k, corpus, texts)
+    answer, untrained = answer_of(opened, question, k, corpus, texts, task)
     say(repr(texts), f"Index: {state}.", *graph_line([method], texts, extraction, llm, model), "", f"Question: {question}")
     say(untrained, "") if untrained else show_answer(answer, model, opened)
     show_passages(opened, answer.retrieval, gold_of(texts, question))
@@ -88,16 +90,16 @@ def trained_option(method, folder):
     return {"trained": str(folder.expanduser().resolve())}
 
 
-def answer_of(method, question, k, corpus="CORPUS", texts=None):
+def answer_of(method, question, k, corpus="CORPUS", texts=None, task=None):
     """`(answer, "")`, or, of a method not trained yet, an answer without text and a sentence on it.
 
-    texts: the corpus itself, to say where it cannot be trained on.
+    texts: the corpus itself, to say where it cannot be trained on. task: see `Method.answer`.
     """
     from ..methods.graph_prompted import NeedsTraining
     from ..results import Answer
 
     try:
-        return method.answer(question, k), ""
+        return method.answer(question, k, task or method.short_task), ""
     except NeedsTraining:
         said = f"Answer: needs training. {method.name} retrieves without, as below"
         said += advice(method, corpus, texts)

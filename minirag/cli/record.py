@@ -1,6 +1,7 @@
 """`minirag record`: ask a model once, replay its answers for a class or in CI."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Optional
 
@@ -31,8 +32,8 @@ def record(
 ):
     """Record a model's answers, to replay them without it.
 
-    Recorded are its reading of the corpus (triples that came with it are not used), the entities of the questions, and the answers. An
-    interrupted run goes on where it stopped.
+    Recorded are its reading of the corpus (triples that came with it are not used), the entities of
+    the questions, and the short answers. An interrupted run goes on where it stopped.
     """
     from ..methods import METHODS
 
@@ -67,5 +68,7 @@ def run(corpus, llm, questions, names, encoder, k, workers):
             if METHODS[name].graph_type != "none":
                 extraction = options["extraction"] = extraction or extract(corpus, llm, pool)
             method = METHODS[name].build(corpus, llm=llm, encoder=encoder, **options)
-            ask = method.retrieve if method.needs_training else method.answer  # a trained model's answers are not the language model's
-            list(pool.map(lambda question: ask(question, k), questions))
+            ask = partial(method.answer, k=k, task=method.short_task)  # what `minirag ask` asks
+            if method.needs_training:  # a trained model's answers are not the language model's
+                ask = partial(method.retrieve, k=k)
+            list(pool.map(ask, questions))

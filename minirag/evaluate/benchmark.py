@@ -26,15 +26,18 @@ def score_retrieval(retrieval, question, ks=(2, 5, 10, 20), coverage_at=5):
     return scores
 
 
-def evaluate_answers(method, questions, k=5):
+def evaluate_answers(method, questions, k=5, task=None, dataset=""):
     """Average EM and F1 of the method's answers, in percent, and the answers themselves.
 
-    With the offline rules these are the scores of a rule, and the column says so by `method.llm.name`.
+    task: the prompt that answers; by default a short one, since a full answer matches no gold one.
+    dataset: "hotpotqa" and "2wikimultihopqa" have an F1 of their own, see `f1`. With the offline
+    rules these are the scores of a rule, and `method.llm.name` says so.
     """
     questions = [q for q in questions if q.answers]
     if not questions:
         raise MiniragError("No question has an accepted answer: EM and F1 cannot be computed on this corpus.")
-    answers = [method.answer(q.text, k) for q in questions]
+    answers = [method.answer(q.text, k, task or method.short_task) for q in questions]
+    yes_no = "exact" if dataset in ("hotpotqa", "2wikimultihopqa") else "words"
     em = [exact_match(a.text, q.answers) for a, q in zip(answers, questions)]
-    overlap = [f1(a.text, q.answers) for a, q in zip(answers, questions)]
+    overlap = [f1(a.text, q.answers, yes_no) for a, q in zip(answers, questions)]
     return {"EM": 100 * sum(em) / len(em), "F1": 100 * sum(overlap) / len(overlap)}, answers

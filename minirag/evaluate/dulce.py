@@ -11,9 +11,9 @@ from ..methods.map_reduce import MapReduceChoices, windows_of
 from ..microsoft_index import load_dulce
 from ..tokens import count_tokens
 from .expected import compare, load_expected
+from .sensemaking import WINDOWS
 
 CONDITIONS = ("C0", "C1", "C2", "C3")
-WINDOWS = (8000, 16000, 32000, 64000)
 QUESTION = "What drives the people at Dulce Base, and how does their mission change over time?"  # only its length matters: nobody is asked
 ROWS = ("files", *CONDITIONS, "TS", "modularity", "agreement", "contexts", *(f"windows {name}" for name in ("C0", "C1", "TS")))
 

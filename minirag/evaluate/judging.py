@@ -1,6 +1,12 @@
 """Head-to-head judging by a language model: who wins by which criterion, how often, and how sure that is.
 
-Differs from the papers in: order swapping is our extension, off by default; neither GraphRAG nor the survey mentions it.
+Three papers judge, each in its own way, and `judge_answers` does what each says:
+
+- GraphRAG, Sec. 3.4: one criterion a call, five repeats, one order (the defaults);
+- PathRAG, Sec. 5.1.4: its five criteria, both orders, the win rates averaged
+  (`criteria=PATHRAG_CRITERIA, repeats=1, swap=True`; it names no repeats);
+- the survey, App. A.4: all criteria and an overall winner in one call
+  (`criteria=SURVEY_CRITERIA, repeats=1, overall=True`; neither repeats nor order are named).
 """
 
 from collections import Counter, defaultdict
@@ -10,6 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from ..prompts import find_task
+from ..prompts.judge_overall import OVERALL
 from ..utils import MiniragError
 
 CRITERIA = {
@@ -23,14 +30,17 @@ CRITERIA = {
 }
 GRAPHRAG_CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
 PATHRAG_CRITERIA = ("comprehensiveness", "diversity", "logicality", "relevance", "coherence")
+SURVEY_CRITERIA = GRAPHRAG_CRITERIA[:3]
 TIES = ("half", "exclude")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One comparison: `winner` is the name of a condition, "" for a tie, None where no reply could be read.
+    """One comparison by one criterion.
 
-    slots: what was said in each order, 1 or 2 for the answer shown first or second, 0 for a tie; two entries where the order was swapped.
+    winner: the name of a condition, "" for a tie, None where no reply could be read.
+    slots: what was said in each order, 1 or 2 for the answer shown first or second, 0 for a tie;
+    two entries where the order was swapped, the second with the answer of `second` in front.
     """
 
     question: str
@@ -42,50 +52,76 @@ class Verdict:
     slots: tuple[int | None, ...]
     repeat: int = 0
 
+    @property
+    def winners(self):
+        """The winner in each order, "" for a tie; empty where a reply could not be read."""
+        if None in self.slots:
+            return ()
+        shown = (("", self.first, self.second), ("", self.second, self.first))
+        return tuple(names[slot] for names, slot in zip(shown, self.slots))
+
 
 def combine(first, second, slots):
-    """The winner out of what was said with `first` in front, and, where swapped, with `second` in front; a contradiction is a tie.
+    """Who won more over the orders, "" if nobody, None where a reply could not be read.
 
-    Source: GraphRAG, Sec. 3.4 (sec-3.4)
+    A win in one order and a tie in the other are a win; two contradicting wins are a tie.
+
+    Source: PathRAG, Sec. 5.1.4 (tab-1)
     """
-    names = {0: "", 1: first, 2: second}
-    said = [names.get(slots[0])] + [{0: "", 1: second, 2: first}.get(slot) for slot in slots[1:]]
-    if None in said:
-        return None
-    return said[0] if len(set(said)) == 1 else ""
+    won = Verdict("", "", first, second, None, (), slots).winners
+    lead = won.count(first) - won.count(second)
+    return None if not won else first if lead > 0 else second if lead < 0 else ""
 
 
-def judge_answers(llm, questions, answers, criteria=GRAPHRAG_CRITERIA, repeats=5, swap=False, temperature=0.7, executor=None):
+def judge_answers(
+    llm, questions, answers, criteria=GRAPHRAG_CRITERIA, repeats=5, swap=False, overall=False,
+    temperature=0.7, executor=None,
+):  # fmt: skip
     """Compare every pair of conditions on every question: a list of `Verdict`.
 
-    questions: {id: text}; answers: {condition: {question id: answer}}. Each comparison is asked `repeats` times, as samples at `temperature`, one
-    criterion a call; swap asks each once more with the answers in the other order. Needs a model: the offline rules raise `MiniragError`.
+    questions: {id: text}; answers: {condition: {question id: answer}}. Each comparison is asked
+    `repeats` times, as samples at `temperature`. swap asks each once more with the answers in the
+    other order. overall puts all criteria in one call, which also names an "overall winner";
+    otherwise every criterion is a call of its own. Needs a model: the offline rules raise
+    `MiniragError`.
 
-    Source: GraphRAG, Sec. 3.4 (sec-3.4); PathRAG, App. C (sec-C); Survey, Fig. 6 (fig-6); Survey, Fig. 19 (fig-19)
+    Source: GraphRAG, Sec. 3.4 (sec-3.4); PathRAG, Sec. 5.1.4 (tab-1); PathRAG, App. C (sec-C);
+    Survey, Fig. 6 (fig-6); Survey, Fig. 19 (fig-19)
     """
-    unknown = sorted(set(criteria) - set(CRITERIA))
-    if unknown:
+    if unknown := sorted(set(criteria) - set(CRITERIA)):
         raise MiniragError(f"There is no criterion {unknown[0]!r}; there are: {', '.join(CRITERIA)}.")
     for condition, given in answers.items():
         if missing := [q for q in questions if q not in given]:
             raise MiniragError(f"{condition!r} has no answer to question {missing[0]!r}: every condition must answer every question.")
-    pairs = [(q, c, a, b) for a, b in combinations(answers, 2) for c in criteria for q in questions]
-    fields = [_fields(questions[q], c, answers[a][q], answers[b][q]) for q, c, a, b in pairs]
-    verdicts = []
+    together = [(*criteria, OVERALL)] if overall else [(criterion,) for criterion in criteria]
+    pairs = list(combinations(answers, 2))
+    asked = [(q, some, a, b) for a, b in pairs for some in together for q in questions]
+    fields = [_fields(questions[q], some, answers[a][q], answers[b][q]) for q, some, a, b in asked]
+    turned = [{**row, "first": row["second"], "second": row["first"]} for row in fields]
+    task, verdicts = find_task("judge_overall" if overall else "judge"), []
     for repeat in range(repeats):
-        task = find_task("judge").sampled(repeat, temperature)
-        rounds = [llm.map(task, fields, executor=executor, description=f"judging, repeat {repeat + 1}")]
-        if swap:
-            turned = [{**row, "first": row["second"], "second": row["first"]} for row in fields]
-            rounds.append(llm.map(task, turned, executor=executor, description=f"judging swapped, repeat {repeat + 1}"))
-        for (q, c, a, b), *said in zip(pairs, *rounds):
-            slots = tuple(winner for winner, _ in said)
-            verdicts.append(Verdict(q, c, a, b, combine(a, b, slots), tuple(reason for _, reason in said), slots, repeat))
+        sample, said = task.sampled(repeat, temperature), f"judging, repeat {repeat + 1}"
+        orders = [fields, turned] if swap else [fields]
+        rounds = [llm.map(sample, some, executor=executor, description=said) for some in orders]
+        for (q, some, a, b), *replies in zip(asked, *rounds):
+            for criterion in some:
+                read = [_read(reply, criterion) if overall else reply for reply in replies]
+                slots, reasons = zip(*read)
+                winner = combine(a, b, slots)
+                verdicts.append(Verdict(q, criterion, a, b, winner, reasons, slots, repeat))
     return verdicts
 
 
-def _fields(question, criterion, first, second):
-    return {"question": question, "criterion": criterion.capitalize(), "definition": CRITERIA[criterion], "first": first, "second": second}
+def _fields(question, criteria, first, second):
+    shown = {"question": question, "first": first, "second": second}
+    named = {name: CRITERIA[name] for name in criteria if name != OVERALL}
+    one = {"criterion": criteria[0].capitalize(), "definition": CRITERIA[criteria[0]]}
+    return shown | (one if len(criteria) == 1 else {"criteria": named})
+
+
+def _read(reply, criterion):
+    """`(winner, reason)` by one criterion in a reply about several, (None, "") if it is missing."""
+    return next((verdict for name, *verdict in reply if name == criterion), (None, ""))
 
 
 def win_rate(wins, losses, tied, ties="half"):
@@ -121,7 +157,9 @@ class WinMatrix:
 def win_matrix(verdicts, criterion, ties="half", samples=1000, seed=0):
     """Win rates of all pairs by one criterion, with a bootstrap over questions: repeats of a question are not independent, questions are.
 
-    Source: GraphRAG, Fig. 4 (fig-4)
+    Where both orders were asked, each counts half: a win and a tie are three quarters of a win.
+
+    Source: GraphRAG, Fig. 4 (fig-4); PathRAG, Sec. 5.1.4 (tab-1)
     """
     ours = [v for v in verdicts if v.criterion == criterion]
     conditions = tuple(dict.fromkeys(name for v in ours for name in (v.first, v.second)))
@@ -130,8 +168,9 @@ def win_matrix(verdicts, criterion, ties="half", samples=1000, seed=0):
     place = {name: i for i, name in enumerate(conditions)}
     counts = defaultdict(lambda: defaultdict(lambda: np.zeros(3)))
     for v in ours:
-        if v.winner is not None:
-            counts[v.first, v.second][v.question][0 if v.winner == v.first else 2 if v.winner == "" else 1] += 1
+        column = {v.first: 0, v.second: 1, "": 2}
+        for winner in v.winners:
+            counts[v.first, v.second][v.question][column[winner]] += 1 / len(v.winners)
     rng = np.random.default_rng(seed)
     for (a, b), by_question in counts.items():
         table = np.array(list(by_question.values()))
@@ -148,8 +187,8 @@ def win_matrix(verdicts, criterion, ties="half", samples=1000, seed=0):
 def order_effect(verdicts):
     """What the order of the two answers did, in percent: `{"first slot won": ..., "contradictory": ...}`; contradictions need swapped verdicts."""
     slots = Counter(slot for v in verdicts for slot in v.slots if slot in (1, 2))
-    swapped = [v for v in verdicts if len(v.slots) == 2 and None not in v.slots]
-    contradictory = sum(combine(v.first, v.second, v.slots) == "" and v.slots != (0, 0) for v in swapped)
+    swapped = [v for v in verdicts if len(v.winners) == 2]
+    contradictory = sum(set(v.winners) == {v.first, v.second} for v in swapped)
     decided = sum(slots.values())
     return {
         "first slot won": 100 * slots[1] / decided if decided else None,

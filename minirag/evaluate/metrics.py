@@ -3,6 +3,9 @@
 from collections import Counter
 
 from ..algorithms.voting import normalise_answer
+from ..utils import MiniragError
+
+VERDICTS = frozenset(("yes", "no", "noanswer"))
 
 
 def recall_at_k(retrieved, gold, k):
@@ -21,15 +24,25 @@ def exact_match(answer, accepted):
     return float(normalise_answer(answer) in {normalise_answer(a) for a in accepted})
 
 
-def f1(answer, accepted):
+def f1(answer, accepted, yes_no="words"):
     """The best token-overlap F1 of the answer with an accepted one.
+
+    yes_no: "words" counts yes, no and noanswer like other words (MuSiQue's own F1); "exact" gives 0
+    where one of the two is such a word and the other is not the same (HotpotQA's and
+    2WikiMultiHopQA's own).
 
     Source: Wang, Table V (tab-5)
     """
-    return max((_f1(normalise_answer(answer).split(), normalise_answer(a).split()) for a in accepted), default=0.0)
+    if yes_no not in ("words", "exact"):
+        raise MiniragError(f"yes_no={yes_no!r}: expected 'words' or 'exact'.")
+    found, exact = normalise_answer(answer), yes_no == "exact"
+    return max((_f1(found, normalise_answer(one), exact) for one in accepted), default=0.0)
 
 
-def _f1(found, wanted):
+def _f1(found, wanted, exact):
+    if exact and found != wanted and VERDICTS & {found, wanted}:
+        return 0.0
+    found, wanted = found.split(), wanted.split()
     if not found or not wanted:
         return float(found == wanted)
     shared = sum((Counter(found) & Counter(wanted)).values())

@@ -1,10 +1,14 @@
-"""Questions that need a whole corpus, and plain measures of the answers: what can be counted without a judge."""
+"""Questions that need a whole corpus, windows judged against one another, and counts of answers."""
 
 import re
 from dataclasses import dataclass
 
 from ..prompts.map_answer import stems
 from ..tokens import count_tokens
+from ..utils import MiniragError
+from .judging import GRAPHRAG_CRITERIA, judge_answers
+
+WINDOWS = (8000, 16000, 32000, 64000)
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,28 @@ def generate_questions(llm, description, users=5, tasks=5, questions=5, executor
     written = llm.map("global_questions", fields, executor=executor, description="questions")
     rows = [(user, task, text) for (user, task), some in zip(pairs, written) for text in some[:questions]]
     return [SenseQuestion(f"g{number:03d}", text, user, task) for number, (user, task, text) in enumerate(rows, start=1)]
+
+
+def compare_windows(
+    method, judge, questions, windows=WINDOWS, criteria=GRAPHRAG_CRITERIA[:3], **judging
+):
+    """Answer every question with each window and judge the answers pairwise: a list of `Verdict`.
+
+    method: one with a window, such as `graphrag-ss`, with which GraphRAG chose its 8k tokens; its
+    language model answers, `judge` compares. questions: {id: text}; **judging: of `judge_answers`.
+    Raises `MiniragError` where a rule would have to answer or to judge.
+
+    Source: GraphRAG, Sec. 3.5 (sec-3.5)
+    """
+    for llm, what in ((method.llm, "answers of several windows"), (judge, "a judgement of them")):
+        if not llm.is_model:
+            raise MiniragError(f"needs a model: {llm.name} cannot give {what}.")
+    answers = {}
+    for window in windows:
+        same = method.with_options(window=window)
+        given = {id: same.answer(text).text for id, text in questions.items()}
+        answers[f"{window:,} tokens"] = given
+    return judge_answers(judge, questions, answers, criteria, **judging)
 
 
 def answer_measures(question, answer, passages=()):

@@ -10,17 +10,18 @@ from .graphrag_global import GraphRAGGlobal
 from .graphrag_local import GraphRAGLocal
 from .hipporag import HippoRAG
 from .hyde import HyDE
-from .ircot import IRCoTHippoRAG
+from .ircot import IRCoT, IRCoTHippoRAG
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
 from .proposition import PropositionRetriever
-from .text_summaries import TextSummaries
+from .text_summaries import SemanticSearch, TextSummaries
 from .vanilla import VanillaRAG
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 
 _BASELINES = (ZeroShot, ChainOfThought, SelfConsistency, VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE)
-METHODS = {method.name: method for method in (*_BASELINES, HippoRAG, IRCoTHippoRAG)}
-METHODS |= {method.name: method for method in (GraphRAGLocal, GraphRAGGlobal, TextSummaries)}
+METHODS = {method.name: method for method in (*_BASELINES, HippoRAG, IRCoT, IRCoTHippoRAG)}
+_GRAPHRAG = (GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch)
+METHODS |= {method.name: method for method in _GRAPHRAG}
 METHODS |= {method.name: method for method in (LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight)}
 METHODS |= {method.name: method for method in (GRAG, GRetriever)}
 METHODS["direct"] = ZeroShot  # as Wang calls it

@@ -6,8 +6,11 @@ from typing import get_type_hints
 
 from ..choices import expected
 from ..operators import rank
+from ..prompts import find_task
 from ..results import Answer, Passage, Retrieval
 from ..utils import MiniragError, valid_text
+
+READERS = ("answer", "answer_open", "full_answer")
 
 
 def checked(build):
@@ -39,6 +42,9 @@ class Method:
 
     Subclasses set the class attributes, which are the method's row in the survey's Tables 1 and 3, and write `build` and
     `score_many`: a list of questions in, for each the trace out, whose last step scores every chunk.
+    `answer_task` is the prompt that answers unless another is asked for: "answer" (short, from the
+    passages and nothing else), "answer_open" (short, the model may add what it knows) or
+    "full_answer" for methods that are judged; other tasks belong to the one method that uses them.
 
     Source: Survey, Alg. 1 (alg-1)
     """
@@ -54,6 +60,7 @@ class Method:
     needs_model = False
     needs_training = False
     vectors_are_kept = True  # in the embedding cache
+    answer_task = "answer"
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -89,13 +96,37 @@ class Method:
         """The k best passages for one question, with the trace of how they were found."""
         return self.retrieve_many([question], k)[0]
 
-    def answer(self, question, k=5):
-        """Retrieve, then let the language model (or the offline rule) answer from the passages.
+    @property
+    def short_task(self):
+        """The task whose answer can be matched with a gold one (EM, F1) and fits a terminal."""
+        return "answer" if self.answer_task in READERS else self.answer_task
+
+    def reader(self, task=None):
+        """The `Task` that answers: the method's own, or one of `READERS` where it reads passages.
+
+        Raises `MiniragError` for the name of another one.
+        """
+        known = READERS if self.answer_task in READERS else (self.answer_task,)
+        if isinstance(task, str) and task not in known:
+            kinds = ", ".join(name for name in known if name) or "nothing but its own model"
+            raise MiniragError(f"task={task!r}: {self.name} answers by {kinds}.")
+        return find_task(task or self.answer_task)
+
+    def reading(self, retrieval):
+        """`(texts, retrieval)`: what the reader is given, and the retrieval that says so."""
+        return [p.chunk.passage for p in retrieval.passages], retrieval
+
+    def answer(self, question, k=5, task=None):
+        """Retrieve, then let the language model (or the offline rule) answer from what was found.
+
+        task: a prompt other than the method's own, see `answer_task`.
 
         Source: Survey, Sec. 6.3 (generation)
         """
-        retrieval = self.retrieve(question, k)
+        reader = self.reader(task)
+        texts, retrieval = self.reading(self.retrieve(question, k))
         before = self.llm.ledger.snapshot()
-        text = self.llm("answer", question=question, passages=[p.chunk.passage for p in retrieval.passages])
+        text = self.llm(reader, question=question, passages=texts)
         spent = (self.llm.ledger - before).total
-        return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
+        tokens = spent.prompt_tokens, spent.completion_tokens
+        return Answer(text, self.llm.name, retrieval, *tokens)

@@ -75,6 +75,7 @@ class GraphPrompted(Method):
 
     graph_type = "knowledge"
     needs_training = True
+    answer_task = None
     kind = ()
 
     def __init__(self, relations, llm, encoder, chosen, extraction="", trained=None):
@@ -241,11 +242,15 @@ class GraphPrompted(Method):
         self.check(bundles.read(self.trained_folder))
         return bundles.load(self.trained_folder)
 
-    def answer(self, question, k=5):
+    def answer(self, question, k=5, task=None):
         """Retrieve, and let the trained model answer; k is only for the passages shown. Raises `NeedsTraining` before a model is trained.
+
+        task: refused, since the model was trained on one prompt.
 
         Source: GRAG, Eq. 11 (eq-11)
         """
+        if task:
+            self.reader(task)
         generator = self.generator
         [example], retrieval = self.examples([question]), self.retrieve(question, k)
         [text] = generator.write([example], self.encoder)

@@ -62,6 +62,7 @@ class GraphRAGGlobal(parts.CommunityMethod):
     primitive = "Question vector"
     granularity = ("Community",)
     operators = {"community": ("Layer",)}
+    answer_task = "reduce_answer"
 
     def __init__(self, index, llm, encoder, chosen, executor: Executor | None = None):
         super().__init__(index.communities.graph.chunks, llm)
@@ -135,11 +136,12 @@ class GraphRAGGlobal(parts.CommunityMethod):
         report = self.index.reports[place]
         return Chunk(f"report:{self.index.communities.items[place].id}", report.text, report.title, end=len(report.text))
 
-    def answer(self, question, k=5):
+    def answer(self, question, k=5, task=None):
         """Map-reduce over all chosen reports, however small k is; the retrieval of the answer holds the reports that it cites or rests on.
 
         Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
         """
+        self.reader(task)  # refuses those that read passages
         before = self.llm.ledger.snapshot()
         trace = self.choose([question])[0]
         places = {self.passage(place).id: place for place in trace[-1].data["communities"]}

@@ -18,7 +18,7 @@ from ..index.reports import CommunityIndex, ReportChoices
 from ..index.vectors import node_index
 from ..llm import load_llm
 from ..operators import chunk, community, node, question, rank, relationship
-from ..results import Answer, Step
+from ..results import Step
 from ..tokens import TokenCounter, count_tokens
 from ..utils import MiniragError
 from . import graphrag_parts as parts
@@ -101,6 +101,7 @@ class GraphRAGLocal(parts.CommunityMethod):
     primitive = "Question vector"
     granularity = ("Entity", "Relationship", "Chunk", "Community")
     operators = {"node": ("VDB",), "relationship": ("Onehop",), "chunk": ("Occurrence",), "community": ("Entity",)}
+    answer_task = "full_answer"
 
     def __init__(self, index, llm, encoder, chosen):
         super().__init__(index.communities.graph.chunks, llm)
@@ -182,18 +183,10 @@ class GraphRAGLocal(parts.CommunityMethod):
         found = [p for p in retrieval.passages if p.score > 0] or retrieval.passages
         return [p.chunk.passage for p in found]
 
-    def answer(self, question, k=5):
-        """Retrieve, fill the context section by section, and let the language model (or the offline rule) answer from it.
-
-        Source: Survey, Sec. 6.3 (generation)
-        """
-        retrieval = self.retrieve(question, k)
+    def reading(self, retrieval):
+        """The sections, each as far as it fits its share, in the order that was chosen."""
         sections, step = self.context(retrieval)
         if self.chosen["local"].section_order == "passages first":
             sections = dict(reversed(sections.items()))
-        before = self.llm.ledger.snapshot()
-        passages = [text for texts in sections.values() for text in texts]
-        text = self.llm("answer", question=question, passages=passages)
-        spent = (self.llm.ledger - before).total
-        retrieval = replace(retrieval, trace=(*retrieval.trace, step))
-        return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
+        texts = [text for some in sections.values() for text in some]
+        return texts, replace(retrieval, trace=(*retrieval.trace, step))

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..algorithms.pagerank import transition_matrix
 from ..build import choose_extraction, knowledge_graph, with_synonymy
-from ..choices import Between, Count, Options, Positive, Probability, choose, vary
+from ..choices import Between, Count, Options, Positive, choose, vary
 from ..graph import Graph
 from ..index import adjacency_matrix, chunk_index, fact_matrix, fact_passage_matrix, node_index, node_specificity, passage_matrix
 from ..index.vectors import NodeText

@@ -1,11 +1,14 @@
 """HyDE: retrieve with a passage that a model made up, because an answer looks more like a passage than a question does.
 
-Differs from the authors' code, which draws eight passages at temperature 0.7, only in the default of one passage at temperature 0;
-`documents=8` is theirs.
+The default is what PathRAG, App. B says: one hypothetical passage, and its vector alone searches.
+HyDE's authors' code (`follow="code"`) draws eight passages at temperature 0.7 and averages their
+vectors with the question's.
 """
 
+from dataclasses import dataclass
+
 from ..algorithms.vectors import normalize
-from ..choices import Positive, Temperature
+from ..choices import Options, Positive, Temperature, choose
 from ..encoders import load_encoder
 from ..index import chunk_index
 from ..llm import load_llm
@@ -15,42 +18,60 @@ from ..results import Step
 from .base import Method
 
 
+@dataclass(frozen=True)
+class HyDEChoices(Options):
+    """The defaults are PathRAG's; `CODE` holds what HyDE's authors' code does instead.
+
+    documents: hypothetical passages a question; several are sampled at `temperature`.
+    with_question: whether the question's own vector joins the mean (code).
+    """
+
+    documents: Positive = 1
+    temperature: Temperature = 0.7
+    with_question: bool = False
+
+
+CODE = {"documents": 8, "with_question": True}
+
+
 class HyDE(Method):
-    """Passages nearest to the mean of the vectors of hypothetical passages and of the question itself.
+    """Passages nearest to a hypothetical passage, or to the mean vector of several.
 
     What the hypothetical passage claims is never shown to the reader of the answer: only its vector is used.
 
-    Source: PathRAG, Table 1 (tab-1)
+    Source: PathRAG, Table 1 (tab-1); PathRAG, App. B (sec-B)
     """
 
     name = "hyde"
     paper = "PathRAG, Table 1 (HyDE, a baseline)"
     index_components = ("Chunk",)
-    primitive = "Question vector and hypothetical passage vectors"
+    primitive = "Hypothetical passage vector"
     granularity = ("Chunk",)
     operators = {"chunk": ("VDB",)}
     needs_model = True
+    kind = (HyDEChoices, CODE)
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder="minilm", documents: Positive = 1, temperature: Temperature = 0.7, with_question: bool = True):
-        """documents: hypothetical passages a question; several are sampled at `temperature`. with_question: whether its vector joins the mean."""
+    def build(cls, corpus, llm="offline", encoder="minilm", follow="paper", **choices):
+        """Encode the passages. follow, **choices: the fields of `HyDEChoices`."""
         method = cls(corpus.chunks, load_llm(llm))
+        method.choices = choose(*cls.kind, follow, **choices)
         encoder = load_encoder(encoder).fit([c.passage for c in corpus.chunks])
         method.index = chunk_index(corpus.chunks, encoder)
-        method.documents, method.temperature, method.with_question = documents, temperature, with_question
         return method
 
     def hypothetical(self, question):
         """The made-up passages for a question, those without any text left out."""
-        task = find_task("hypothetical_document")
-        tasks = [task] if self.documents == 1 else [task.sampled(number, self.temperature) for number in range(self.documents)]
+        task, c = find_task("hypothetical_document"), self.choices
+        drawn = [task.sampled(number, c.temperature) for number in range(c.documents)]
+        tasks = [task] if c.documents == 1 else drawn
         return [text for text in (self.llm(t, question=question) for t in tasks) if text]
 
     def vector(self, question, passages):
         """The mean vector, of length 1: (d,). Without any passage it is the question's."""
         encoder = self.index.encoder
         parts = list(encoder.encode(passages)) if passages else []
-        if self.with_question or not parts:
+        if self.choices.with_question or not parts:
             parts.append(encoder.encode([question], kind="query")[0])
         return normalize(sum(parts) / len(parts))
 
@@ -60,5 +81,8 @@ class HyDE(Method):
     def _trace(self, question):
         passages = self.hypothetical(question)
         scores = self.index.vectors @ self.vector(question, passages)
-        made_up = Step("hypothetical passages", " | ".join(passages) or "none: the question alone is used", (), {"passages": tuple(passages)})
-        return made_up, Step("chunk vdb", "cosine of the mean vector and the passage", top_items(self.index.labels, scores), {"scores": scores})
+        said = " | ".join(passages) or "none: the question alone is used"
+        made_up = Step("hypothetical passages", said, (), {"passages": tuple(passages)})
+        items = top_items(self.index.labels, scores)
+        said = "cosine of the searching vector and the passage"
+        return made_up, Step("chunk vdb", said, items, {"scores": scores})

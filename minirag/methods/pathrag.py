@@ -25,7 +25,6 @@ from ..index.relationships import RelationText
 from ..index.vectors import NodeText
 from ..operators import question, relationship
 from ..operators.ranking import top_items
-from ..prompts import find_task
 from ..results import Step
 from ..tokens import TokenCounter
 from . import pathrag_context as context
@@ -109,8 +108,8 @@ CODE = {
     "gleaning_order": "continue first",
 }  # fmt: skip
 
-# The task `answer` with the question in front, so that the most reliable path ends the prompt.
-ANSWER_QUESTION_FIRST = replace(find_task("answer"), template="Question: $question\n\nPassages:\n\n$passages")
+# With the question in front, the most reliable path ends the prompt.
+QUESTION_FIRST = "Question: $question\n\nPassages:\n\n$passages"
 
 
 class PathRAG(RichMethod):
@@ -220,9 +219,10 @@ class PathRAG(RichMethod):
         text_of = context.told_path if c.layout == "tables" else paths.textual_path
         return [text_of(path, some, self.graph, c.edge_text) for path, some in zip(kept, places)]
 
-    def answer(self, question, k=5):
-        """Retrieve, fill the context, and let the language model (or the offline rule) answer from it; k is only for the passages shown."""
-        return parts.answer_from(self, question, k, ANSWER_QUESTION_FIRST if self.chosen.question == "first" else "answer")
+    def reader(self, task=None):
+        """The task that answers, with the question where `PathChoices.question` says."""
+        found = super().reader(task)
+        return replace(found, template=QUESTION_FIRST) if self.chosen.question == "first" else found
 
 
 class PathRAGLight(PathRAG):

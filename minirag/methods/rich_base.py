@@ -29,6 +29,7 @@ class RichMethod(Method):
     kind = ()
     pairs = "undirected"
     preset = {}
+    answer_task = "full_answer"
     reused = {"entity_index": "entity_text", "relationship_index": "relation_text"}
 
     def __init__(self, graph, llm, encoder, chosen):
@@ -113,6 +114,8 @@ class RichMethod(Method):
     def relationship_index(self):
         return relationship_index(self.graph, self.encoder, self.chosen.relation_text)
 
-    def answer(self, question, k=5):
-        """Retrieve, fill the context, and let the language model (or the offline rule) answer from it; k is only for the passages shown."""
-        return parts.answer_from(self, question, k)
+    def reading(self, retrieval):
+        """The sections of the method's context in their order; k is only for the passages shown."""
+        sections, step = self.context(retrieval)
+        texts = [text for some in sections.values() for text in some]
+        return texts, replace(retrieval, trace=(*retrieval.trace, step))

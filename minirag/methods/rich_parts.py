@@ -10,7 +10,7 @@ from ..build import Elements, choose_extraction, extract_elements, rich_knowledg
 from ..build.annotated import annotated_elements
 from ..corpus import Extraction
 from ..graph import Graph
-from ..results import Answer, Step
+from ..results import Step
 from ..tokens import count_tokens
 from ..utils import MiniragError, write_atomic
 from .graphrag_parts import elements_of
@@ -115,20 +115,6 @@ def fill(sections, count):
     rows = {name: len(texts) for name, texts in kept.items()}
     summary = f"{'; '.join(summaries)}; {tokens} tokens"
     return kept, Step("context", summary, (), {"sections": rows, "tokens": tokens})
-
-
-def answer_from(method, question, k, task="answer"):
-    """Retrieve, fill the method's context, and let its language model answer from the sections in their order.
-
-    Source: Survey, Sec. 6.3 (generation)
-    """
-    retrieval = method.retrieve(question, k)
-    sections, step = method.context(retrieval)
-    before = method.llm.ledger.snapshot()
-    passages = [text for texts in sections.values() for text in texts]
-    text = method.llm(task, question=question, passages=passages)
-    spent = (method.llm.ledger - before).total
-    return Answer(text, method.llm.name, replace(retrieval, trace=(*retrieval.trace, step)), spent.prompt_tokens, spent.completion_tokens)
 
 
 def save(graph, choices, folder):

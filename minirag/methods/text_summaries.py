@@ -1,10 +1,19 @@
-"""TS: the same map-reduce over the source chunks themselves, with no graph and no index. GraphRAG's costly comparison."""
+"""GraphRAG's two conditions without a graph; the released code has neither.
 
+TS is map-reduce over all chunks, the costly comparison; SS is vector search into one window.
+"""
+
+from dataclasses import replace
+
+from ..algorithms.packing import prefix
 from ..choices import choose, vary
 from ..llm import load_llm
+from ..operators import rank
+from ..prompts.map_answer import block
 from ..results import Answer, Passage, Retrieval, Step
 from .base import Method
-from .map_reduce import CODE, MapReduceChoices, map_reduce
+from .dense import DenseRetriever
+from .map_reduce import CODE, MapReduceChoices, map_reduce, prompt_tokens, shorten
 
 
 class TextSummaries(Method):
@@ -18,6 +27,7 @@ class TextSummaries(Method):
     index_components = ()
     primitive = "none: every chunk is read"
     granularity = ("Chunk",)
+    answer_task = "reduce_answer"
 
     @classmethod
     def build(cls, corpus, llm="offline", encoder=None, executor=None, follow="paper", **choices):
@@ -38,11 +48,12 @@ class TextSummaries(Method):
         step = Step("all chunks", f"all {len(self.chunks)} chunks, whatever the question", (), {"chunks": len(self.chunks)})
         return [Retrieval(question, self.name, found, (step,)) for question in questions]
 
-    def answer(self, question, k=5):
+    def answer(self, question, k=5, task=None):
         """Map-reduce over every chunk, however small k is; the retrieval holds the chunks in the windows that the answer rests on.
 
         Source: GraphRAG, Sec. 2.6 (sec-2.6)
         """
+        self.reader(task)  # refuses those that read passages
         before = self.llm.ledger.snapshot()
         chunk = {one.id: one for one in self.chunks}
         text, steps, kept = map_reduce(self.llm, question, [(one.id, one.passage) for one in self.chunks], self.choices, "texts", self.executor)
@@ -56,3 +67,59 @@ class TextSummaries(Method):
         spent = (self.llm.ledger - before).total
         trace = (self.retrieve(question, 0).trace[0], *steps)
         return Answer(text, self.llm.name, Retrieval(question, self.name, passages, trace), spent.prompt_tokens, spent.completion_tokens)
+
+
+class SemanticSearch(DenseRetriever):
+    """Naive RAG as GraphRAG compares with it: the nearest chunks fill the window.
+
+    The prompt, `full_answer`, has the instructions of the last step of map-reduce.
+
+    Source: GraphRAG, Sec. 3.3 (sec-3.3)
+    """
+
+    name = "graphrag-ss"
+    paper = "GraphRAG, Sec. 3.3 (SS)"
+    answer_task = "full_answer"
+    kind = (MapReduceChoices, CODE)
+
+    @classmethod
+    def build(cls, corpus, llm="offline", encoder="minilm", follow="paper", **choices):
+        """follow, **choices: of `MapReduceChoices`; those of the map step do nothing here."""
+        method = super().build(corpus, llm, encoder)
+        method.choices = choose(*cls.kind, follow, **choices)
+        return method
+
+    def with_options(self, **choices):
+        """The same vectors, another window."""
+        copy = type(self)(self.chunks, self.llm)
+        copy.index, copy.choices = self.index, vary(self.choices, **choices)
+        return copy
+
+    def reading(self, retrieval):
+        """As many chunks, the nearest first, as the window holds, however small k was.
+
+        The first that does not fit ends it; a nearest chunk larger than the window is cut. The
+        retrieval lists the chunks in the window.
+
+        Source: GraphRAG, Sec. 3.3 (sec-3.3)
+        """
+        c, scores = self.choices, retrieval.trace[-1].data["scores"]
+        order = rank(scores)
+        texts = [block((self.chunks[i].id, self.chunks[i].passage)) for i in order]
+        size = lambda some: self._tokens(retrieval.question, some)
+        fit = prefix([c.tokens(text + "\n\n") for text in texts], c.window, size([]))
+        kept = texts[:fit] or [shorten(texts[0], lambda text: size([text]) <= c.window)]
+        while len(kept) > 1 and size(kept) > c.window:
+            kept.pop()
+        kept = [text for text in kept if text]
+        said = f"{len(kept)} of {len(texts)} chunks in a window of {c.window} tokens"
+        step = Step("fill", said, (), {"tokens": size(kept), "limit": c.window})
+        found = enumerate(order[: len(kept)], start=1)
+        passages = tuple(Passage(self.chunks[i], float(scores[i]), place) for place, i in found)
+        return kept, replace(retrieval, passages=passages, trace=(*retrieval.trace, step))
+
+    def _tokens(self, question, texts):
+        if not self.choices.whole_prompt:
+            return self.choices.tokens("\n\n".join(texts))
+        fields = {"question": question, "passages": texts}
+        return prompt_tokens(self.answer_task, fields, self.choices)

@@ -5,7 +5,6 @@ from typing import Literal
 from ..algorithms.voting import majority_vote
 from ..choices import Positive, Temperature
 from ..llm import load_llm
-from ..prompts import find_task
 from ..results import Answer, Retrieval, Step
 from .base import Method
 
@@ -20,7 +19,7 @@ class ZeroShot(Method):
     paper = "Survey, Table 5 (ZeroShot); Wang, Table II (Direct)"
     primitive = "Question"
     needs_model = True
-    task = "direct"
+    answer_task = "direct"
 
     @classmethod
     def build(cls, corpus, llm="offline", encoder=None):
@@ -29,16 +28,17 @@ class ZeroShot(Method):
     def retrieve_many(self, questions, k=5):
         return [Retrieval(question, self.name, (), (Step("no retrieval", "the model is asked without any passage"),)) for question in questions]
 
-    def answer(self, question, k=5):
+    def answer(self, question, k=5, task=None):
+        reader = self.reader(task)
         before = self.llm.ledger.snapshot()
-        text, steps = self.reply(question)
+        text, steps = self.reply(question, reader)
         spent = (self.llm.ledger - before).total
         retrieval = self.retrieve(question)
         return Answer(text, self.llm.name, Retrieval(question, self.name, (), retrieval.trace + steps), spent.prompt_tokens, spent.completion_tokens)
 
-    def reply(self, question):
+    def reply(self, question, task):
         """(answer, further steps of the trace)."""
-        return self.llm(self.task, question=question), ()
+        return self.llm(task, question=question), ()
 
 
 class ChainOfThought(ZeroShot):
@@ -49,7 +49,7 @@ class ChainOfThought(ZeroShot):
 
     name = "cot"
     paper = "Wang, Table II (CoT)"
-    task = "chain_of_thought"
+    answer_task = "chain_of_thought"
 
 
 class SelfConsistency(ChainOfThought):
@@ -78,8 +78,7 @@ class SelfConsistency(ChainOfThought):
         method.samples, method.temperature, method.denominator = samples, temperature, denominator
         return method
 
-    def reply(self, question):
-        task = find_task(self.task)
+    def reply(self, question, task):
         answers = [self.llm(task.sampled(number, self.temperature), question=question) for number in range(self.samples)]
         vote = majority_vote(answers, self.denominator)
         summary = f"{vote.votes} of {vote.samples} samples agree, {vote.unparsable} gave no answer; score {vote.score:.2f} over {self.denominator}"

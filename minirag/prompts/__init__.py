@@ -2,16 +2,20 @@
 
 from ..utils import MiniragError
 from . import (
-    answer, chain_of_thought, direct, hypothetical_document, keywords, passage_entities, propositions, question_entities, thought, triples,
+    answer, answer_open, chain_of_thought, direct, full_answer, hypothetical_document, keywords,
+    passage_entities, propositions, question_entities, thought, triples,
 )  # fmt: skip
 from . import claims, cluster_summary, elements, glean_check, gleaning, rich_elements, summarise
-from . import community_report, global_questions, judge, map_answer, map_points, reduce_answer, user_tasks
+from . import community_report, global_questions, judge, judge_overall, map_answer, map_points
+from . import reduce_answer, user_tasks
 from .task import STAGES, Task
 
-MODULES = (passage_entities, triples, question_entities, keywords, thought, answer)
+MODULES = (passage_entities, triples, question_entities, keywords, thought)
+MODULES += (answer, answer_open, full_answer)
 MODULES += (propositions, hypothetical_document, direct, chain_of_thought)
 MODULES += (elements, rich_elements, glean_check, gleaning, claims, summarise, cluster_summary)
-MODULES += (community_report, map_answer, map_points, reduce_answer, user_tasks, global_questions, judge)
+MODULES += (community_report, map_answer, map_points, reduce_answer)
+MODULES += (user_tasks, global_questions, judge, judge_overall)
 TASKS = {module.TASK.name: module.TASK for module in MODULES}
 
 

@@ -1,4 +1,8 @@
-"""Task: answer a question from retrieved passages, thinking first."""
+"""Task: answer a question from retrieved passages and from nothing else, thinking first.
+
+The kit's own reader, so that an answer says something about the retrieval. `answer_open` is the
+reader that HippoRAG released; `full_answer` is for methods that are judged.
+"""
 
 import re
 

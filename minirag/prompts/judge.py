@@ -25,7 +25,7 @@ TIE = re.compile(r"\s*(?:tie|both|neither|none|equal)\b", re.IGNORECASE)
 
 def read_winner(value):
     """1, 2, or 0 for a tie; None where it says something else."""
-    said = read_text(value) or ""
+    said = (read_text(value) or "").strip("[]* ")
     match = WINNER.match(said)
     return int(match[1]) if match else 0 if TIE.match(said) else None
 

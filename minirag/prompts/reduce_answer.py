@@ -2,10 +2,14 @@
 
 from .task import Task
 
+INSTRUCTIONS = (
+    "Merge what they say into a full answer that treats every side of the question they bear on. "
+    "Keep every reference in square brackets as it is, leave out what does not help, and use "
+    "nothing else. Reply with the answer alone."
+)
 SYSTEM = (
-    "You write one answer to a question out of the partial answers of several analysts, each of whom read another part of a collection and scored its own "
-    "answer. Merge what they say, keep every reference in square brackets as it is, leave out what does not help, and use nothing else. "
-    "Reply with the answer alone."
+    "You write one answer to a question out of the partial answers of several analysts, each of "
+    f"whom read another part of a collection and scored its own answer. {INSTRUCTIONS}"
 )
 TEMPLATE = """Partial answers, the best first:
 

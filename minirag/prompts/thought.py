@@ -1,17 +1,39 @@
-"""Task: the next sentence of a chain of thought, given what was retrieved so far (IRCoT)."""
+"""Task: the next sentence of a chain of thought, given what was retrieved so far (IRCoT).
 
+One worked example stands in the instruction, as in the released code: passages, a question and the
+whole chain of thought that answers it.
+"""
+
+from string import Template
+
+from .answer import EXAMPLE
 from .task import Task
 
-SYSTEM = (
-    "You reason towards an answer one sentence at a time. You see passages, a question and the sentences written so far. Write the one next "
-    'sentence, using only facts from the passages. When the answer is reached, write "So the answer is:" and the answer.'
-)
 TEMPLATE = """Passages:
 
 $passages
 
 Question: $question
 Thoughts so far: $thoughts"""
+
+
+def show(fields):
+    thoughts = " ".join(fields["thoughts"]) or "(none yet)"
+    return {**fields, "passages": "\n\n".join(fields["passages"]), "thoughts": thoughts}
+
+
+CHAIN = (
+    "Harrowgate Observatory was founded by Ilse Brandt.",
+    "Ilse Brandt was born in Selm.",
+    "So the answer is: Selm",
+)
+SYSTEM = (
+    "You reason towards an answer one sentence at a time. You see passages, a question and the "
+    "sentences written so far. Write the one next sentence, using only facts from the passages. "
+    'When the answer is reached, write "So the answer is:" and the answer. Here is a question with '
+    "all its thoughts; write one at a time.\n\n"
+    + Template(TEMPLATE).substitute(show({**EXAMPLE[0], "thoughts": CHAIN}))
+)
 
 
 def parse(text):
@@ -28,5 +50,5 @@ TASK = Task(
     parse=parse,
     needs_model=True,
     max_tokens=200,
-    show=lambda fields: {**fields, "passages": "\n\n".join(fields["passages"]), "thoughts": " ".join(fields["thoughts"]) or "(none yet)"},
+    show=show,
 )
