@@ -13,7 +13,15 @@ from minirag.methods.pathrag_paths import connections
 
 CUTS = (2, 5)  # recall is measured there
 SAME, APART = 1e-12, 5e-6
-ABLATIONS = [{}, {"specificity": False}, {"synonymy": "none"}, {"propagation": "query-nodes"}, {"propagation": "neighbours"}, {"passage_matrix": "facts"}]
+ABLATIONS = [
+    {},
+    {"specificity": False},
+    {"synonymy": "none"},
+    {"propagation": "query-nodes"},
+    {"propagation": "neighbours"},
+    {"passage_matrix": "facts"},
+    {"passage_matrix": "text"},
+]
 
 
 def doubtful(scores):
@@ -25,7 +33,8 @@ def doubtful(scores):
 
 @pytest.fixture(scope="module", params=["annotations", None], ids=["annotations", "offline rules"])
 def method(request):
-    return mr.HippoRAG.build(mr.load_corpus("professors"), llm="offline", encoder="minilm", extraction=request.param)
+    corpus, counts = mr.load_corpus("professors"), "incidence"  # as in the notebook
+    return mr.HippoRAG.build(corpus, extraction=request.param, passage_matrix=counts)
 
 
 @pytest.mark.parametrize("choice", ABLATIONS, ids=str)
