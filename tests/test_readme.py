@@ -112,7 +112,7 @@ def test_the_graphrag_table_is_the_stored_one():
 
 
 def test_the_paths_table_is_the_stored_one():
-    for row in ("lightrag-hybrid", "pathrag", "pathrag-lt", "pathrag-with-passages", "pathrag-code"):
+    for row in ("lightrag-hybrid", "pathrag", "pathrag-lt", "pathrag-with-passages", "pathrag-code", "pathrag-code-lines"):
         ours = [stored("paths", f"{text} {row}", metric) for text in ("textbook", "dulce") for metric in ("tokens", "evidence %")]
         paper = stored("paths", f"dulce {row}", "tokens", "paper")
         assert cells_of(row) == [*map(str, ours), "" if paper is None else str(paper)]

@@ -54,6 +54,8 @@ PATH_ROWS = (
     PathRow("flat", "pathrag", choices={"prompt": "flat"}),
     PathRow("pathrag-code", "pathrag", "code", ASKED),
     PathRow("pathrag-lt-code", "pathrag-lt", "code", ASKED),
+    # Written like LightRAG's context, so that tokens can be compared.
+    PathRow("pathrag-code-lines", "pathrag", "code", {**ASKED, "layout": "lines"}),
 )
 # Figure 3: one number moves, the others stay at the paper's. Of the paths alone, whose number and
 # kind is all that the three decide.
