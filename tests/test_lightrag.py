@@ -442,3 +442,16 @@ def test_annotations_are_hand_written_elements_where_a_corpus_has_them():
         LightRAGLocal.build(professors, encoder="lsa", extraction="annotations").graph.source
         == "hand-written annotations"
     )
+
+
+@pytest.mark.parametrize("name", ["lightrag-hybrid", "pathrag"])
+def test_types_and_examples_of_the_domain_reach_the_extraction_prompt(name, tmp_path):
+    entity, said = '("entity"<|>ASPIRIN<|>drug<|>It is a drug.)', "Aspirin inhibits COX-1."
+    relation = '("relationship"<|>ASPIRIN<|>COX-1<|>It inhibits it.<|>inhibition<|>8)'
+    own = {"entity_types": ("drug",), "examples": ((said, f"{entity}##{relation}<|COMPLETE|>"),)}
+    corpus, llm = corpus_of(("p1", "Ada met Ben.")), Scripted(lambda task, fields: entity)
+    built = METHODS[name].build(corpus, llm, ENCODER, gleanings=0, **own)
+    sent = [prompt for task, prompt, _ in llm.asked if task == "rich_elements"]
+    assert len(sent) == 1 and said in sent[0] and "Entity types: drug\n" in sent[0]
+    built.save(tmp_path)
+    assert METHODS[name].load(tmp_path, "offline", ENCODER).chosen == built.chosen

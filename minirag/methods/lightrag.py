@@ -63,8 +63,8 @@ class LightChoices(Options):
     total_budget: tokens of prompt and context; passages get what the rest leaves (late).
     cut: budgets cut the "context"; or what each "search" found, counting descriptions alone and
     sparing local entities (early).
-    count: tokenizer, or text -> tokens. gleanings, gleaning_order: of the extraction, as in
-    `PathChoices`.
+    count: tokenizer, or text -> tokens. gleanings, gleaning_order, entity_types, examples: of the
+    extraction, as in `PathChoices`.
     """
 
     top_k: Positive = 4
@@ -87,6 +87,8 @@ class LightChoices(Options):
     count: TokenCounter = "regex"
     gleanings: Count = 1
     gleaning_order: Literal["assess first", "continue first"] = "assess first"
+    entity_types: tuple[str, ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
 
 
 CODES = {

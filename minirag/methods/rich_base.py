@@ -62,8 +62,11 @@ class RichMethod(Method):
         "survey" (the default), "early" or "late". **choices: the fields of the method's choices.
         """
         chosen, llm = cls.choose(follow, choices), load_llm(llm)
-        asked = (chosen.gleanings, cls.pairs, executor, chosen.gleaning_order)
-        return cls(parts.rich_graph_of(corpus, llm, extraction, *asked), llm, encoder, chosen)
+        graph = parts.rich_graph_of(
+            corpus, llm, extraction, cls.pairs, executor, chosen.gleanings,
+            order=chosen.gleaning_order, entity_types=chosen.entity_types, examples=chosen.examples,
+        )  # fmt: skip
+        return cls(graph, llm, encoder, chosen)
 
     @classmethod
     def from_graph(cls, graph, llm="offline", encoder="minilm", follow=None, **choices):
