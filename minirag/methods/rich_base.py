@@ -117,8 +117,8 @@ class RichMethod(Method):
     def relationship_index(self):
         return relationship_index(self.graph, self.encoder, self.chosen.relation_text)
 
-    def reading(self, retrieval):
+    def reading(self, retrieval, task=None):
         """The sections of the method's context in their order; k is only for the passages shown."""
-        sections, step = self.context(retrieval)
+        sections, step = self.context(retrieval, task)
         texts = [text for some in sections.values() for text in some]
         return texts, replace(retrieval, trace=(*retrieval.trace, step))
