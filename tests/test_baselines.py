@@ -12,6 +12,7 @@ from minirag.operators import rank
 from minirag.prompts import TASKS, find_task
 from minirag.utils import MiniragError
 
+from .scripted import Scripted as Recording
 from .small import TableEncoder, corpus_of
 
 QUESTION = "Where did Ada meet Ben?"
@@ -244,6 +245,16 @@ def test_semantic_search_fills_the_window_with_the_nearest_chunks():
     wider = method.with_options(window=1400).answer(question)
     assert len(wider.retrieval.ids) > len(held) and method.choices.window == 700
     assert len(method.with_options(whole_prompt=False).answer(question).retrieval.ids) >= len(held)
+
+
+@pytest.mark.parametrize("task", [None, "answer", "answer_open"])
+def test_the_window_holds_the_prompt_of_the_task_that_is_asked(task):
+    corpus = mr.load_corpus("professors")
+    llm = Recording(lambda task, fields: "All.")
+    method = mr.METHODS["graphrag-ss"].build(corpus, llm, "lsa", window=600)
+    step = method.answer(corpus.questions[0].text, task=task).retrieval.trace[-1]
+    name, sent, _ = llm.asked[-1]
+    assert name == (task or "full_answer") and step.data["tokens"] == mr.count_tokens(sent) <= 600
 
 
 def test_semantic_search_cuts_a_chunk_that_no_window_holds():

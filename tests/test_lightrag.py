@@ -235,21 +235,20 @@ def test_mix_brings_the_passages_nearest_to_the_question_in_turns():
     )
 
 
-def test_a_total_budget_leaves_passages_what_prompt_entities_and_relations_leave():
+@pytest.mark.parametrize("task", [None, "answer"])
+def test_a_total_budget_leaves_passages_what_prompt_entities_and_relations_leave(task):
     hybrid = LightRAGHybrid.from_graph(
         GRAPH, says(["blue things"], ["e1 e2"]), ENCODER, "late", top_k=2
     )
-    sections, step = hybrid.context(hybrid.retrieve("?"))
-    passages = [mr.count_tokens(text) for text in sections["passages"]]
-    prompt = "\n".join(
-        turn["content"] for turn in TASKS["answer"].messages({"question": "?", "passages": []})
-    )
-    least = step.data["tokens"] + 200 + mr.count_tokens(prompt)
+    whole = hybrid.answer("?", task=task).retrieval.trace[-1].data["sections"]["passages"]
+    name, sent, _ = hybrid.llm.asked[-1]
+    least = mr.count_tokens(sent) + 200
     held = [
-        len(fewer.context(fewer.retrieve("?"))[0]["passages"])
-        for fewer in (hybrid.with_options(total_budget=least - i) for i in (0, 1))
+        hybrid.with_options(total_budget=least - less).answer("?", task=task).retrieval.trace[-1]
+        for less in (0, 1)
     ]
-    assert held == [len(passages), len(passages) - 1]
+    assert name == (task or "full_answer")
+    assert [step.data["sections"]["passages"] for step in held] == [whole, whole - 1]
 
 
 class Found:
@@ -442,3 +441,16 @@ def test_annotations_are_hand_written_elements_where_a_corpus_has_them():
         LightRAGLocal.build(professors, encoder="lsa", extraction="annotations").graph.source
         == "hand-written annotations"
     )
+
+
+@pytest.mark.parametrize("name", ["lightrag-hybrid", "pathrag"])
+def test_types_and_examples_of_the_domain_reach_the_extraction_prompt(name, tmp_path):
+    entity, said = '("entity"<|>ASPIRIN<|>drug<|>It is a drug.)', "Aspirin inhibits COX-1."
+    relation = '("relationship"<|>ASPIRIN<|>COX-1<|>It inhibits it.<|>inhibition<|>8)'
+    own = {"entity_types": ("drug",), "examples": ((said, f"{entity}##{relation}<|COMPLETE|>"),)}
+    corpus, llm = corpus_of(("p1", "Ada met Ben.")), Scripted(lambda task, fields: entity)
+    built = METHODS[name].build(corpus, llm, ENCODER, gleanings=0, **own)
+    sent = [prompt for task, prompt, _ in llm.asked if task == "rich_elements"]
+    assert len(sent) == 1 and said in sent[0] and "Entity types: drug\n" in sent[0]
+    built.save(tmp_path)
+    assert METHODS[name].load(tmp_path, "offline", ENCODER).chosen == built.chosen

@@ -112,8 +112,9 @@ class Method:
             raise MiniragError(f"task={task!r}: {self.name} answers by {kinds}.")
         return find_task(task or self.answer_task)
 
-    def reading(self, retrieval):
-        """`(texts, retrieval)`: what the reader is given, and the retrieval that says so."""
+    def reading(self, retrieval, task=None):
+        """`(texts, retrieval)`: what the reader is given, and the retrieval that says so. task: the
+        one that answers, for budgets that count its prompt."""
         return [p.chunk.passage for p in retrieval.passages], retrieval
 
     def answer(self, question, k=5, task=None):
@@ -124,7 +125,7 @@ class Method:
         Source: Survey, Sec. 6.3 (generation)
         """
         reader = self.reader(task)
-        texts, retrieval = self.reading(self.retrieve(question, k))
+        texts, retrieval = self.reading(self.retrieve(question, k), reader)
         before = self.llm.ledger.snapshot()
         text = self.llm(reader, question=question, passages=texts)
         spent = (self.llm.ledger - before).total

@@ -183,7 +183,7 @@ class GraphRAGLocal(parts.CommunityMethod):
         found = [p for p in retrieval.passages if p.score > 0] or retrieval.passages
         return [p.chunk.passage for p in found]
 
-    def reading(self, retrieval):
+    def reading(self, retrieval, task=None):
         """The sections, each as far as it fits its share, in the order that was chosen."""
         sections, step = self.context(retrieval)
         if self.chosen["local"].section_order == "passages first":

@@ -116,13 +116,13 @@ def load(folder):
     if not (folder / "choices.json").is_file():
         raise MiniragError(f"{folder} holds no saved GraphRAG index: choices.json is missing. Build it again.")
     choices = json.loads((folder / "choices.json").read_text(encoding="utf-8"))
-    choices = {name: _as_tuples(value) for name, value in choices.items()}
+    choices = {name: as_tuples(value) for name, value in choices.items()}
     return load_index(folder / REPORTS_OF), choices
 
 
-def _as_tuples(value):
+def as_tuples(value):
     """A value out of JSON, which has no tuples."""
-    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
 
 
 class CommunityMethod(Method):

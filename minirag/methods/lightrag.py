@@ -27,7 +27,6 @@ from ..index.relationships import RelationText
 from ..index.vectors import NodeText
 from ..operators import chunk, node, question, rank, relationship
 from ..operators.ranking import top_items
-from ..prompts import find_task
 from ..results import Step
 from ..tokens import TokenCounter
 from . import lightrag_orders as orders
@@ -63,8 +62,8 @@ class LightChoices(Options):
     total_budget: tokens of prompt and context; passages get what the rest leaves (late).
     cut: budgets cut the "context"; or what each "search" found, counting descriptions alone and
     sparing local entities (early).
-    count: tokenizer, or text -> tokens. gleanings, gleaning_order: of the extraction, as in
-    `PathChoices`.
+    count: tokenizer, or text -> tokens. gleanings, gleaning_order, entity_types, examples: of the
+    extraction, as in `PathChoices`.
     """
 
     top_k: Positive = 4
@@ -87,6 +86,8 @@ class LightChoices(Options):
     count: TokenCounter = "regex"
     gleanings: Count = 1
     gleaning_order: Literal["assess first", "continue first"] = "assess first"
+    entity_types: tuple[str, ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
 
 
 CODES = {
@@ -282,9 +283,9 @@ class _LightRAG(RichMethod):
     def passage(self, place):
         return self.chunks[place].passage
 
-    def context(self, retrieval):
+    def context(self, retrieval, task=None):
         """`(sections, step)`: entities, relations and passages, each cut at the first text that its
-        budget does not hold.
+        budget does not hold. task: the one whose prompt counts (None: `answer_task`).
 
         Source: Survey, Sec. 6.3 (generation)
         """
@@ -295,18 +296,18 @@ class _LightRAG(RichMethod):
         sections = {
             "entities": (entities, c.entity_budget),
             "relations": (relations, c.relation_budget),
-            "passages": (passages[: c.chunk_k], self.passage_budget(retrieval.question)),
+            "passages": (passages[: c.chunk_k], self.passage_budget(retrieval.question, task)),
         }
         if c.cut == "search":
             sections = {name: (texts, None) for name, (texts, _) in sections.items()}
         return parts.fill(sections, c.count)
 
-    def passage_budget(self, text):
+    def passage_budget(self, text, task):
         """A budget for `fill`: `text_budget`, and of `total_budget` what the rest leaves."""
         c = self.chosen
         if c.total_budget is None:
             return c.text_budget
-        turns = find_task("answer").messages({"question": text, "passages": []})
+        turns = self.reader(task).messages({"question": text, "passages": []})
         prompt = sum(parts.count_with(c.count, turn["content"]) for turn in turns)
         left = c.total_budget - RESERVED - prompt
         return lambda spent: min(left - spent, left if c.text_budget is None else c.text_budget)

@@ -62,7 +62,8 @@ class PathChoices(Options):
     budgets that count descriptions alone (code).
     seed: of everything random. count: tokenizer, or text -> tokens. gleanings: extra turns of the
     extraction. gleaning_order: "assess first" asks whether anything was missed (the paper, whose
-    graphs are GraphRAG's), or "continue first" (code); see `extract_elements`.
+    graphs are GraphRAG's), or "continue first" (code). entity_types, examples: the domain's own
+    types and few-shot pairs. See `extract_elements`.
     """
 
     nodes: Positive = 40
@@ -98,6 +99,8 @@ class PathChoices(Options):
     count: TokenCounter = "regex"
     gleanings: Count = 1
     gleaning_order: Literal["assess first", "continue first"] = "assess first"
+    entity_types: tuple[str, ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
 
 
 CODE = {
@@ -175,7 +178,7 @@ class PathRAG(RichMethod):
         said = f"the {np.count_nonzero(scores)} passages that {len(kept)} paths were read from, by the paths' reliability"
         return Step("chunk from paths", said, top_items(self.labels, scores), {"scores": scores})
 
-    def context(self, retrieval):
+    def context(self, retrieval, task=None):
         """`(sections, step)`: global relations, in the code's setting with their ends, passages and
         the nodes found, and last the paths, the most reliable at the very end.
 

@@ -62,8 +62,11 @@ class RichMethod(Method):
         "survey" (the default), "early" or "late". **choices: the fields of the method's choices.
         """
         chosen, llm = cls.choose(follow, choices), load_llm(llm)
-        asked = (chosen.gleanings, cls.pairs, executor, chosen.gleaning_order)
-        return cls(parts.rich_graph_of(corpus, llm, extraction, *asked), llm, encoder, chosen)
+        graph = parts.rich_graph_of(
+            corpus, llm, extraction, cls.pairs, executor, chosen.gleanings,
+            order=chosen.gleaning_order, entity_types=chosen.entity_types, examples=chosen.examples,
+        )  # fmt: skip
+        return cls(graph, llm, encoder, chosen)
 
     @classmethod
     def from_graph(cls, graph, llm="offline", encoder="minilm", follow=None, **choices):
@@ -114,8 +117,8 @@ class RichMethod(Method):
     def relationship_index(self):
         return relationship_index(self.graph, self.encoder, self.chosen.relation_text)
 
-    def reading(self, retrieval):
+    def reading(self, retrieval, task=None):
         """The sections of the method's context in their order; k is only for the passages shown."""
-        sections, step = self.context(retrieval)
+        sections, step = self.context(retrieval, task)
         texts = [text for some in sections.values() for text in some]
         return texts, replace(retrieval, trace=(*retrieval.trace, step))

@@ -13,22 +13,22 @@ from ..graph import Graph
 from ..results import Step
 from ..tokens import count_tokens
 from ..utils import MiniragError, write_atomic
-from .graphrag_parts import elements_of
+from .graphrag_parts import as_tuples, elements_of
 
 
 def rich_graph_of(
-    corpus, llm, extraction=None, gleanings=1, pairs="undirected", executor=None, order=None
+    corpus, llm, extraction=None, pairs="undirected", executor=None, gleanings=1, **asked
 ):
     """The rich knowledge graph of a corpus.
 
     extraction: None lets `llm` read the text; "annotations" takes the hand-written elements of a shipped corpus, or where it has none its
     hand-written triples; `Elements`, an `Extraction`, or a whole `Graph` are used as they are.
-    gleanings, order: of `extract_elements`.
+    gleanings, **asked: of `extract_elements`.
     """
     if isinstance(extraction, Graph):
         return extraction
     if extraction is None:
-        asked = {"gleanings": gleanings, "order": order, "executor": executor}
+        asked |= {"gleanings": gleanings, "executor": executor}
         extraction = extract_elements(corpus, llm, rich=True, **asked)
     elif extraction == "annotations":
         extraction = annotated_elements(corpus) or choose_extraction(corpus, extraction, llm, executor)
@@ -129,4 +129,5 @@ def load(folder, kind):
     folder = Path(folder)
     if not (folder / "choices.json").is_file():
         raise MiniragError(f"{folder} holds no saved {kind} index: choices.json is missing. Build it again.")
-    return Graph.load(folder / "graph"), json.loads((folder / "choices.json").read_text(encoding="utf-8"))
+    choices = json.loads((folder / "choices.json").read_text(encoding="utf-8"))
+    return Graph.load(folder / "graph"), {name: as_tuples(value) for name, value in choices.items()}

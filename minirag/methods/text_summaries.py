@@ -95,7 +95,7 @@ class SemanticSearch(DenseRetriever):
         copy.index, copy.choices = self.index, vary(self.choices, **choices)
         return copy
 
-    def reading(self, retrieval):
+    def reading(self, retrieval, task=None):
         """As many chunks, the nearest first, as the window holds, however small k was.
 
         The first that does not fit ends it; a nearest chunk larger than the window is cut. The
@@ -106,7 +106,7 @@ class SemanticSearch(DenseRetriever):
         c, scores = self.choices, retrieval.trace[-1].data["scores"]
         order = rank(scores)
         texts = [block((self.chunks[i].id, self.chunks[i].passage)) for i in order]
-        size = lambda some: self._tokens(retrieval.question, some)
+        size = lambda some: self._tokens(retrieval.question, some, task)
         fit = prefix([c.tokens(text + "\n\n") for text in texts], c.window, size([]))
         kept = texts[:fit] or [shorten(texts[0], lambda text: size([text]) <= c.window)]
         while len(kept) > 1 and size(kept) > c.window:
@@ -118,8 +118,8 @@ class SemanticSearch(DenseRetriever):
         passages = tuple(Passage(self.chunks[i], float(scores[i]), place) for place, i in found)
         return kept, replace(retrieval, passages=passages, trace=(*retrieval.trace, step))
 
-    def _tokens(self, question, texts):
+    def _tokens(self, question, texts, task):
         if not self.choices.whole_prompt:
             return self.choices.tokens("\n\n".join(texts))
         fields = {"question": question, "passages": texts}
-        return prompt_tokens(self.answer_task, fields, self.choices)
+        return prompt_tokens(self.reader(task), fields, self.choices)
