@@ -28,7 +28,7 @@ def hierarchy(
         nodes acts like another seed.
     largest_component_only: leave out every node outside the largest connected component, as
         GraphRAG's released code does.
-    Raises ValueError for an empty graph, a weight that is negative or not finite, or an unknown method.
+    Raises ValueError for an empty graph, an unknown method, and a negative or infinite weight.
 
     Source: GraphRAG, Sec. 2.4 (sec-2.4); Wang, Def. 7 (def-7)
     """
@@ -60,7 +60,9 @@ def modularity(graph, partition, resolution=1.0):
     strength = np.bincount(label[ends].ravel(), np.repeat(weights, 2))
     total = weights.sum()
     inside = weights[label[ends[:, 0]] == label[ends[:, 1]]].sum()
-    return float(inside / total - resolution * ((strength / (2 * total)) ** 2).sum()) if total else 0.0
+    if not total:
+        return 0.0
+    return float(inside / total - resolution * ((strength / (2 * total)) ** 2).sum())
 
 
 def parents(levels):
@@ -73,7 +75,7 @@ def parents(levels):
 
 
 def _divide(labels, large, ends, weights, method, seed, resolution):
-    """New labels: each community of the nodes marked `large` is divided on its own, the others stay."""
+    """New labels: each community of nodes marked `large` is divided on its own, the others stay."""
     some = np.flatnonzero(large)
     some = some[np.argsort(labels[some], kind="stable")]  # a community's nodes side by side
     place = np.empty(len(labels), dtype=int)
@@ -105,7 +107,8 @@ def _leiden(labels, ends, weights, seed, resolution):
             weights=weights.tolist(),
             node_weights=scaled.tolist(),
             resolution=resolution,
-            n_iterations=min(30, max(3, 300_000 // len(labels))),  # as many as cost little
+            # As many as cost little; -1, until nothing changes, did not return on some graphs.
+            n_iterations=min(30, max(3, 300_000 // len(labels))),
         )
     return np.array(found.membership)
 
@@ -115,7 +118,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @contextmanager
 def _drawing_from(seed):
-    """igraph has one random number generator in a process: a seeded one here, Python's own afterwards."""
+    """igraph has one random number generator: a seeded one here, Python's own afterwards."""
     import igraph
 
     with _ONE_AT_A_TIME:
@@ -127,17 +130,18 @@ def _drawing_from(seed):
 
 
 def _each(partition):
-    """A method for all communities out of one for a single graph; the nodes come sorted by community."""
+    """A method for many communities out of one for a graph; nodes come sorted by community."""
 
     def method(labels, ends, weights, seed, resolution):
         numbers = np.arange(labels[-1] + 2)
         order = np.argsort(labels[ends[:, 0]], kind="stable")
         ends, weights = ends[order], weights[order]
-        nodes, edges = np.searchsorted(labels, numbers), np.searchsorted(labels[ends[:, 0]], numbers)
+        nodes = np.searchsorted(labels, numbers)
+        edges = np.searchsorted(labels[ends[:, 0]], numbers)
         found = np.empty(len(labels), dtype=int)
         for start, end, first, last in zip(nodes, nodes[1:], edges, edges[1:]):
             own = ends[first:last] - start
-            # A part's number is at most the position of one of its nodes, so that none is taken twice.
+            # Numbers of parts are below the number of nodes, so that none is taken twice.
             found[start:end] = start + partition(
                 end - start, own, weights[first:last], seed, resolution
             )

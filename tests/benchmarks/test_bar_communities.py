@@ -1,4 +1,4 @@
-"""A graph of 100,000 nodes and 300,000 edges against graspologic-native and leidenalg in one run, and how time grows up to there."""
+"""100,000 nodes and 300,000 edges: against graspologic-native and leidenalg, and how time grows."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 def measured(expression):
-    """What `expression` of `bench_communities` as `b` gives, in a process of its own, for its memory."""
+    """The value of `expression` over `bench_communities`, `b`, in a process of its own."""
     code = f"import json, bench_communities as b; print(json.dumps({expression}))"
     run = subprocess.run([sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
