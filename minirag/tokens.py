@@ -12,17 +12,17 @@ from minirag.utils import MiniragError
 
 LONGEST = 10
 SCRIPTS_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-KNOWN = "'regex', 'minilm', 'tiktoken:NAME', 'hf:PATH', or a function text -> [(start, end), ...]"
+KNOWN = "'regex', 'minilm', 'tiktoken:NAME', 'hf:PATH', or a function text -> "
 
 
 class Known:
-    """The bound of an option that names a tokenizer: a known form, or a function."""
+    """The bound of an option that counts tokens: a tokenizer of a known form, or a function."""
 
     def holds(self, value):
         return callable(value) or re.fullmatch(r"regex|minilm|(tiktoken|hf):.+", str(value)) is not None
 
     def __str__(self):
-        return KNOWN
+        return KNOWN + "number of tokens"
 
 
 TokenCounter = Annotated[object, Known()]
@@ -57,7 +57,7 @@ def token_spans(text, tokenizer="regex"):
         return _hugging_face_spans(text, name)
     if kind == "tiktoken" and name:
         return _tiktoken_spans(text, name)
-    raise MiniragError(f"There is no tokenizer {tokenizer!r}; there are: {KNOWN}.")
+    raise MiniragError(f"There is no tokenizer {tokenizer!r}; there are: {KNOWN}[(start, end), ...].")
 
 
 @lru_cache(maxsize=1)

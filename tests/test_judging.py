@@ -226,16 +226,19 @@ def test_offline_no_one_judges_and_no_one_invents_questions():
             compare_windows(method, judge, QUESTIONS)
 
 
-def test_windows_are_judged_against_one_another():
+@pytest.mark.parametrize("name, windows", [("ss", (150, 200)), ("local", (20, 100))])
+def test_windows_are_judged_against_one_another(name, windows):
     """Scripted: the reader repeats its passages, so a larger window gives a longer answer."""
     reader = Scripted(lambda task, fields: " ".join(fields["passages"]))
-    method, judge = METHODS["graphrag-ss"].build(TOWN, reader, "lsa"), prefers("fewer")
-    verdicts = compare_windows(method, judge, QUESTIONS, windows=(150, 200, 4000), repeats=2)
+    build = METHODS[f"graphrag-{name}"].build
+    method, judge = build(TOWN, encoder="lsa"), prefers("fewer")
+    method.llm = reader
+    verdicts = compare_windows(method, judge, QUESTIONS, windows=(*windows, 4000), repeats=2)
     assert [task for task, _, _ in reader.asked] == ["full_answer"] * 6 and len(
         judge.asked
     ) == 3 * 2 * 3 * 2
     matrix = win_matrix(verdicts, "diversity")
-    assert matrix.conditions == ("150 tokens", "200 tokens", "4,000 tokens")
+    assert matrix.conditions == (*(f"{window} tokens" for window in windows), "4,000 tokens")
     assert matrix.rates.tolist() == [[50, 100, 100], [0, 50, 100], [0, 0, 50]]
 
 

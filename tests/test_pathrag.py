@@ -19,6 +19,8 @@ from minirag.methods import METHODS
 from minirag.methods.pathrag import PathRAG, PathRAGLight
 from minirag.methods.pathrag_context import told_path
 from minirag.methods.pathrag_paths import collect_nodes, connections, edges_of, flow_graph
+from minirag.methods.rich_parts import drop_below
+from minirag.results import Step
 from minirag.utils import MiniragError
 
 from .scripted import Scripted
@@ -72,6 +74,12 @@ def test_nodes_are_taken_from_each_keyword_in_turn():
     assert [name for name, *_ in method.retrieve("?").trace[1].data["nodes"]] == ["a1", "b1", "a2"]
     assert [name for name, *_ in collect_nodes(["a"], method.entity_index, 4, 0.5).data["nodes"]] == ["a1", "a2"]
     assert collect_nodes([], method.entity_index, 4).data["nodes"] == []
+    at = lambda cutoff: collect_nodes(["a"], method.entity_index, 1, cutoff).data["nodes"]
+    [(_, _, best)] = at(None)  # a cosine at the cutoff stays, as in the vector store of the code
+    assert at(best) and not at(np.nextafter(best, 2))
+    edges = Step("relationship vdb", "", (("x", best),), {"relations": [(0, best)]})
+    kept = [drop_below(edges, "relations", cutoff) for cutoff in (best, np.nextafter(best, 2))]
+    assert [len(step.data["relations"]) for step in kept] == [1, 0]
     low = method.with_options(levels="low").retrieve("?").trace[1].data["nodes"]
     assert [name for name, *_ in low][:2] == ["a1", "a2"]
 

@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minirag.datasets import load_dataset
+from minirag.methods.lightrag import LightChoices
+from minirag.methods.rich_parts import fitting
 from minirag.tokens import LONGEST, _tiktoken, count_tokens, packaged_minilm, token_spans
 from minirag.utils import MiniragError
 
@@ -127,6 +129,13 @@ def test_a_function_with_impossible_spans_is_an_error(spans):
 def test_what_does_not_exist_is_named(name, said):
     with pytest.raises(MiniragError, match=said):
         token_spans("text", name)
+
+
+def test_an_option_that_counts_asks_for_a_function_that_counts():
+    with pytest.raises(MiniragError, match="or a function text -> number of tokens"):
+        LightChoices(count="words")
+    count = LightChoices(count=len).count
+    assert fitting(["ab", "cde"], str, 4, count) == ["ab"]
 
 
 def test_a_tiktoken_download_without_network_is_a_clear_error(monkeypatch):

@@ -7,7 +7,7 @@ is written (G1). `ReportChoices(substitution="released")` reaches it.
 from ..algorithms.packing import prefix
 
 
-def mix(builder, place, reports, tokens=None):
+def mix(builder, place, reports):
     """`(items, replaced, dropped)` of a community that is too large, as the released code has it.
 
     Sub-communities, those with the largest contexts first, give way to their reports until the
@@ -15,15 +15,13 @@ def mix(builder, place, reports, tokens=None):
     between two sub-communities are lost; a sub-community without a report loses its elements all
     the same; where nothing fits, reports stand alone, up to the first that does not fit.
 
-    builder: a `ContextBuilder`. reports: position -> Report. tokens: position -> tokens of each
-    sub-community's context; None counts all of its elements.
+    builder: a `ContextBuilder`. reports: position -> Report.
 
     Source: GraphRAG, Sec. 2.5 (sec-2.5-higher)
     """
     count = lambda items: sum(builder.size(*item, reports) for item in items)
     parts = builder.communities.items[place].children
-    tokens = tokens or {part: count(builder.elements(part)) for part in parts}
-    ranked = sorted(parts, key=lambda part: -tokens[part])
+    ranked = sorted(parts, key=lambda part: -count(builder.elements(part)))
     listed = lambda some: [("report", part) for part in some if part in reports]
     for number in range(1, len(ranked) + 1):
         items = listed(ranked[:number]) + builder.elements(*ranked[number:])

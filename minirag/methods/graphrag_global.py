@@ -7,10 +7,10 @@ beside each report, here they only sort; the order of the reports before the shu
 """
 
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from ..choices import Count, Options, Positive, refuse_unknown, route
+from ..choices import Count, Options, Positive, route
 from ..corpus import Chunk
 from ..encoders import load_encoder
 from ..index.reports import CODE as REPORT_CODE
@@ -63,6 +63,7 @@ class GraphRAGGlobal(parts.CommunityMethod):
     granularity = ("Community",)
     operators = {"community": ("Layer",)}
     answer_task = "reduce_answer"
+    varied = ("query", "reading")
 
     def __init__(self, index, llm, encoder, chosen, executor: Executor | None = None):
         super().__init__(index.communities.graph.chunks, llm)
@@ -90,15 +91,6 @@ class GraphRAGGlobal(parts.CommunityMethod):
     def from_index(cls, index, llm="offline", encoder="minilm", executor=None, follow="paper", **choices):
         """The method over a `CommunityIndex` that exists already, such as Microsoft's own."""
         return cls(index, load_llm(llm), encoder, route(follow, choices, **KINDS), executor)
-
-    def with_options(self, **choices):
-        """The same index asked in another way: fields of `QueryChoices` and `MapReduceChoices`."""
-        known = {name: self.chosen[name] for name in ("query", "reading")}
-        refuse_unknown(choices, *known.values())
-        changed = {name: replace(old, **{k: v for k, v in choices.items() if k in asdict(old)}) for name, old in known.items()}
-        copy = type(self)(self.index, self.llm, self.encoder, {**self.chosen, **changed}, self.executor)
-        copy.__dict__.update({"_vectors": self._vectors} if "_vectors" in self.__dict__ else {})
-        return copy
 
     @cached_property
     def _vectors(self):

@@ -102,6 +102,7 @@ class GraphRAGLocal(parts.CommunityMethod):
     granularity = ("Entity", "Relationship", "Chunk", "Community")
     operators = {"node": ("VDB",), "relationship": ("Onehop",), "chunk": ("Occurrence",), "community": ("Entity",)}
     answer_task = "full_answer"
+    varied = ("local",)
 
     def __init__(self, index, llm, encoder, chosen):
         super().__init__(index.communities.graph.chunks, llm)

@@ -1,13 +1,14 @@
 """What GraphRAG's global and local methods share: from a corpus to a textual graph, to communities, to reports."""
 
 import json
-from dataclasses import asdict, dataclass
+from copy import copy
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from ..build import Elements, choose_extraction, extract_elements, textual_knowledge_graph
 from ..build.annotated import annotated_elements
-from ..choices import Between, Count, Options, Positive
+from ..choices import Between, Count, Options, Positive, refuse_unknown
 from ..corpus import Extraction
 from ..graph import Graph
 from ..index.communities import find_communities
@@ -126,7 +127,23 @@ def as_tuples(value):
 
 
 class CommunityMethod(Method):
-    """A method over a `CommunityIndex` (`self.index`) and named choices (`self.chosen`); a subclass writes `from_index`."""
+    """A method over a `CommunityIndex` (`self.index`) and named choices (`self.chosen`).
+
+    A subclass writes `from_index` and says which of its choices the index leaves open (`varied`).
+    """
+
+    varied = ()
+
+    def with_options(self, **choices):
+        """The same index and vectors, asked in another way: fields of the choices in `varied`."""
+        open_ones = {name: self.chosen[name] for name in self.varied}
+        refuse_unknown(choices, *open_ones.values())
+        other = copy(self)
+        other.chosen = dict(self.chosen)
+        for name, old in open_ones.items():
+            own = {choice: value for choice, value in choices.items() if choice in vars(old)}
+            other.chosen[name] = replace(old, **own)
+        return other
 
     def save(self, folder):
         """Write graph, communities, reports and choices to a folder, in open formats. Vectors stay in the embedding cache."""

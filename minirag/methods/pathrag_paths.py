@@ -23,7 +23,7 @@ def collect_nodes(keywords, index, count, cutoff=None):
         for depth in range(places.shape[1]):
             for number in range(len(keywords)):
                 place, cosine = int(places[number, depth]), float(cosines[number, depth])
-                if len(found) < count and (cutoff is None or cosine > cutoff):
+                if len(found) < count and (cutoff is None or cosine >= cutoff):
                     found.setdefault(place, cosine)
     nodes = [(index.labels[place], place, cosine) for place, cosine in found.items()]
     said = f"{len(nodes)} nodes for {len(keywords)} keyword{'s' * (len(keywords) != 1)}, the nearest of each in turn"
