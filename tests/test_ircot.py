@@ -126,3 +126,13 @@ def test_the_retrievers_that_there_are_are_named():
     ) as refused:
         METHODS["ircot"].build(mr.load_corpus("professors"), retriever="bm52")
     assert "zeroshot" not in str(refused.value) and "graphrag-ts" not in str(refused.value)
+
+
+def test_the_merged_passages_are_called_by_their_titles():
+    corpus = mr.load_corpus("professors")
+    llm = Scripted(thought=["So the answer is: Oslo."])
+    found = METHODS["ircot"].build(corpus, llm=llm, retriever="bm25").retrieve("Who is a dean?")
+    titles = {chunk.label for chunk in corpus.chunks}
+    merged = found.trace[-1]
+    assert merged.items and {label for label, _ in merged.items} <= titles
+    assert not titles & {chunk.id for chunk in corpus.chunks}

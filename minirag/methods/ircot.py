@@ -104,8 +104,13 @@ class IRCoT(Method):
             thoughts.append(query)
             if DONE in query or not query:
                 break
-        trace.append(Step("merge", "best score of each passage over the rounds", tuple(merged[:10]), {"thoughts": tuple(thoughts)}))
-        passages = tuple(Passage(self.chunks[position[id]], score, place) for place, (id, score) in enumerate(merged[:k], start=1))
+        ranked = [(self.chunks[position[id]], score) for id, score in merged]
+        best = tuple((chunk.label, score) for chunk, score in ranked[:10])
+        said = "best score of each passage over the rounds"
+        trace.append(Step("merge", said, best, {"thoughts": tuple(thoughts)}))
+        passages = tuple(
+            Passage(chunk, score, rank) for rank, (chunk, score) in enumerate(ranked[:k], start=1)
+        )
         return Retrieval(question, self.name, passages, tuple(trace))
 
 
