@@ -113,6 +113,25 @@ def test_a_number_of_tokens_that_is_none_is_an_error_that_names_the_line(tokens,
         load_llm(f"replay:{path}")
 
 
+@pytest.mark.parametrize("content", ["my precious notes", '{"key": 1}', '["a list"]'])
+def test_a_file_that_is_no_recording_is_refused_and_left_as_it_is(content, tmp_path):
+    path = tmp_path / "note.txt"
+    path.write_text(content)
+    for wrong in ({"record": path}, {}):
+        with pytest.raises(MiniragError, match="note.txt is no recording"):
+            load_llm(Scripted() if wrong else f"replay:{path}", **wrong)
+    assert path.read_text() == content
+
+
+def test_an_empty_reply_is_asked_again_by_the_next_run_and_replayed_as_it_was(tmp_path):
+    path, task, field = tmp_path / "r.jsonl", "question_entities", QUESTIONS[0]
+    load_llm(Scripted(lambda _: ""), record=path)(task, **field)
+    assert load_llm(f"replay:{path}")(task, **field) == ()
+    repaired = Scripted()
+    assert load_llm(repaired, record=path)(task, **field) == ("Port 0",) and len(repaired.asked) == 1
+    assert load_llm(f"replay:{path}")(task, **field) == ("Port 0",)
+
+
 def test_two_runs_with_one_file_lose_no_answer(tmp_path):
     path = tmp_path / "r.jsonl"
     one = load_llm(Scripted(), record=path)

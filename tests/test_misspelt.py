@@ -69,6 +69,7 @@ VALUES = [
     (["ask", *ASK, "--encoder", WRONG], [*ENCODERS, *TOKEN_PRESETS]),
     (["ask", *ASK, "--llm", WRONG], ["offline", *KINDS]),
     (["ask", *ASK, "--extraction", WRONG], ["annotations", "rules"]),
+    (["ask", *ASK, "--task", WRONG], ["answer", "answer_open", "full_answer"]),
     (["compare", WRONG, "Who?"], readers.list_corpora()),
     (["compare", *ASK, "--methods", f"bm25,{WRONG}"], METHODS),
     (["compare", *ASK, "--encoder", WRONG], ENCODERS),
@@ -130,6 +131,7 @@ def test_every_value_with_a_name_is_in_the_list():
         "device",
         "exercise",
         "wanted",
+        "task",
     }
     parameters = [
         each

@@ -12,6 +12,7 @@ from .base import LLM, Completion
 
 
 TOKENS = ("prompt_tokens", "completion_tokens")
+START = b'{"key": "'  # of every line that a recorder writes
 
 
 def prompt_key(task, messages):
@@ -23,7 +24,8 @@ def prompt_key(task, messages):
 def read_answers(path):
     """A recording as {key: row}, and the number of bytes up to the end of its last whole line.
 
-    A last line that was cut off, as a killed run leaves it, is no answer; a broken line elsewhere is an error.
+    A last line that was cut off, as a killed run leaves it, is no answer. A broken line elsewhere, and
+    a last line that no run has written, are errors.
     """
     data = path.read_bytes() if path.exists() else b""
     whole, _, torn = data.rpartition(b"\n")
@@ -41,6 +43,8 @@ def read_answers(path):
     row = _row(torn)  # complete but for its line end, as an editor may leave it
     if row:
         answers[row["key"]] = row
+    elif torn.strip() and not torn.startswith(START) and not START.startswith(torn):
+        raise MiniragError(f"{path} is no recording: its last line is no answer. Give another file.")
     return answers, len(data) if row else len(data) - len(torn)
 
 
@@ -98,8 +102,8 @@ class Recorder(LLM):
     """A model whose answers are appended to a file as they come, each one flushed to the disk before it is used.
 
     A prompt whose answer is in the file is not asked again, also after a run that was killed; a prompt that another thread is
-    asking right now is waited for. Two runs with one file may ask a prompt twice; neither loses an
-    answer.
+    asking right now is waited for. An empty reply is asked again by the next run, so that a server's
+    fault does not stay. Two runs with one file may ask a prompt twice; neither loses an answer.
     """
 
     note = Replay.note
@@ -107,8 +111,9 @@ class Recorder(LLM):
     def __init__(self, live, path):
         super().__init__()
         self.live, self.path, self.name, self.is_model = live, Path(path), live.name, live.is_model
-        self.answers, size = read_answers(self.path)
-        others = {row["model"] for row in self.answers.values()} - {live.name}
+        stored, size = read_answers(self.path)
+        self.answers = {key: row for key, row in stored.items() if row["reply"].strip()}
+        others = {row["model"] for row in stored.values()} - {live.name}
         if others:
             recorded = ", ".join(sorted(others))
             raise MiniragError(f"{self.path.name} was recorded from {recorded}, not from {live.name}. Record each model into a file of its own.")

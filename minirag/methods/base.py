@@ -101,12 +101,17 @@ class Method:
         """The task whose answer can be matched with a gold one (EM, F1) and fits a terminal."""
         return "answer" if self.answer_task in READERS else self.answer_task
 
+    @classmethod
+    def answer_tasks(cls):
+        """Names of the tasks that `answer` takes."""
+        return READERS if cls.answer_task in READERS else (cls.answer_task,)
+
     def reader(self, task=None):
         """The `Task` that answers: the method's own, or one of `READERS` where it reads passages.
 
         Raises `MiniragError` for the name of another one.
         """
-        known = READERS if self.answer_task in READERS else (self.answer_task,)
+        known = self.answer_tasks()
         if isinstance(task, str) and task not in known:
             kinds = ", ".join(name for name in known if name) or "nothing but its own model"
             raise MiniragError(f"task={task!r}: {self.name} answers by {kinds}.")
