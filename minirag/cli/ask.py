@@ -56,8 +56,7 @@ def ask(
 
     not_empty(question)
     one_of(method, list(METHODS), "method")
-    if task is not None:
-        one_of(task, list(METHODS[method].answer_tasks()), f"task of {method}")
+    METHODS[method].check_task(task)
     encoder_named(encoder)
     if not dry_run:
         check_needs([method], llm)

@@ -102,19 +102,19 @@ class Method:
         return "answer" if self.answer_task in READERS else self.answer_task
 
     @classmethod
-    def answer_tasks(cls):
-        """Names of the tasks that `answer` takes."""
-        return READERS if cls.answer_task in READERS else (cls.answer_task,)
+    def check_task(cls, task):
+        """Raise `MiniragError` for the name of a task that does not answer for this method."""
+        known = READERS if cls.answer_task in READERS else (cls.answer_task,)
+        if isinstance(task, str) and task not in known:
+            kinds = ", ".join(name for name in known if name) or "nothing but its own model"
+            raise MiniragError(f"task={task!r}: {cls.name} answers by {kinds}.")
 
     def reader(self, task=None):
         """The `Task` that answers: the method's own, or one of `READERS` where it reads passages.
 
         Raises `MiniragError` for the name of another one.
         """
-        known = self.answer_tasks()
-        if isinstance(task, str) and task not in known:
-            kinds = ", ".join(name for name in known if name) or "nothing but its own model"
-            raise MiniragError(f"task={task!r}: {self.name} answers by {kinds}.")
+        self.check_task(task)
         return find_task(task or self.answer_task)
 
     def reading(self, retrieval, task=None):
