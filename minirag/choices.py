@@ -45,8 +45,13 @@ class Options:
 
     def __post_init__(self):
         for name, kind in get_type_hints(type(self), include_extras=True).items():
-            if wanted := expected(kind, getattr(self, name)):
-                raise MiniragError(f"{name}={getattr(self, name)!r}: expected {wanted}.")
+            check_value(name, getattr(self, name), kind)
+
+
+def check_value(name, value, kind):
+    """Raise `MiniragError` for a value that the annotation `kind` does not hold, saying what it holds."""
+    if wanted := expected(kind, value):
+        raise MiniragError(f"{name}={value!r}: expected {wanted}.")
 
 
 def expected(kind, value):
@@ -86,7 +91,8 @@ def choose_among(kind, settings, follow=None, /, **choices):
     follow = follow or next(iter(settings))
     if follow not in settings:
         raise MiniragError(f"follow={follow!r}: expected one of {', '.join(map(repr, settings))}.")
-    return choose(kind, settings[follow], "code", **choices)
+    refuse_unknown(choices, kind)
+    return kind(**{**settings[follow], **choices})
 
 
 def route(follow, choices, **kinds):

@@ -1,12 +1,11 @@
 """The vector index of relationships, encoded by the text that a method reads."""
 
-from typing import Literal, get_args
+from typing import Literal
 
-from ..utils import MiniragError
+from ..choices import check_value
 from .vectors import VectorIndex
 
 RelationText = Literal["description and names", "keywords, names, description"]
-RELATIONSHIP_TEXTS = get_args(RelationText)
 
 
 def relationship_index(graph, encoder, text="description and names"):
@@ -14,8 +13,7 @@ def relationship_index(graph, encoder, text="description and names"):
 
     Source: Survey, Sec. 5 (indices)
     """
-    if text not in RELATIONSHIP_TEXTS:
-        raise MiniragError(f"relation_text={text!r}: expected one of {', '.join(map(repr, RELATIONSHIP_TEXTS))}.")
+    check_value("relation_text", text, RelationText)
     labels = [f"{graph.nodes[edge.source].name} — {graph.nodes[edge.target].name}" for edge in graph.edges]
     texts = [relationship_text(graph, edge, text) for edge in graph.edges]
     return VectorIndex(tuple(labels), encoder.encode(texts), encoder)
@@ -24,5 +22,5 @@ def relationship_index(graph, encoder, text="description and names"):
 def relationship_text(graph, edge, text):
     names = f"{graph.nodes[edge.source].name} {graph.nodes[edge.target].name}"
     said = edge.description or edge.name
-    parts = (said, names) if text == RELATIONSHIP_TEXTS[0] else (edge.keywords, names, said)
+    parts = (said, names) if text == "description and names" else (edge.keywords, names, said)
     return " ".join(filter(None, parts))

@@ -1,14 +1,14 @@
 """Named vectors that can be searched: the node index and the chunk index."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from ..algorithms.late_interaction import TokenVectors, maxsim_blocks, self_maxsim
 from ..algorithms.vectors import top_k
+from ..choices import check_value
 from ..results import Step
-from ..utils import MiniragError
 
 NodeText = Literal["name", "description", "name and description"]
 
@@ -95,9 +95,7 @@ def node_index(graph, encoder, text="description"):
 
     Source: Survey, Sec. 5 (indices)
     """
-    if text not in get_args(NodeText):
-        known = ", ".join(map(repr, get_args(NodeText)))
-        raise MiniragError(f"text={text!r}: expected one of {known}.")
+    check_value("text", text, NodeText)
     texts = [node_text(node, text) for node in graph.nodes]
     return text_index([node.name for node in graph.nodes], texts, encoder)
 

@@ -4,7 +4,7 @@ import functools
 import inspect
 from typing import get_type_hints
 
-from ..choices import expected
+from ..choices import check_value
 from ..operators import rank
 from ..prompts import find_task
 from ..results import Answer, Passage, Retrieval
@@ -30,8 +30,7 @@ def checked(build):
         if not open_ended and (unknown := sorted(set(options) - set(named))):
             raise MiniragError(f"{cls.__name__} has no option {unknown[0]!r}; it has: {', '.join(named[2:])}.")
         for name, value in options.items():
-            if wanted := expected(kinds.get(name), value):
-                raise MiniragError(f"{name}={value!r}: expected {wanted}.")
+            check_value(name, value, kinds.get(name))
         return build(cls, corpus, *args, **options)
 
     return building
