@@ -1,6 +1,8 @@
-"""What holds for the tests and for every notebook: no network, a cache of their own, and rung-1 notebooks only where their data is.
+"""What holds for the tests and for every notebook: no network, a cache of their own, and rung-1
+notebooks only where their data is.
 
-This file stands beside the notebooks, not in tests/, so that `pytest notebooks/03_hipporag.ipynb` obeys it too.
+This file stands beside the notebooks, not in tests/, so that `pytest notebooks/03_hipporag.ipynb`
+obeys it too.
 """
 
 import json
@@ -18,12 +20,15 @@ ROOT = Path(__file__).parent
 OFFLINE = ROOT / "tests" / "offline"
 TEMPORARY = Path(tempfile.mkdtemp(prefix="minirag-tests-"))
 
-# One cache for the session, so that nothing is encoded twice; empty at its start, so that no test leans on what an older version stored.
+# One cache for the session, so that nothing is encoded twice; empty at its start, so that no test
+# leans on what an older version stored.
 # MINIRAG_TEST_CACHE keeps one from run to run; the processes of one run share it.
 os.environ.setdefault("MINIRAG_TEST_CACHE", str(TEMPORARY / "cache"))
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # two processes with two threads each wait for one another at every step
+    os.environ.setdefault(
+        "OMP_NUM_THREADS", "1"
+    )  # two processes with two threads each wait for one another at every step
 
 # Set before anything of ours is imported, and inherited by kernels, servers and command lines.
 os.environ.update(
@@ -41,12 +46,21 @@ runpy.run_path(str(OFFLINE / "sitecustomize.py"))
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers(config):
-    """Two processes for the whole suite. A few files start faster in one, and what is slow holds measured times, which need the machine to themselves."""
-    return 2 if config.args_source == config.ArgsSource.TESTPATHS and config.option.markexpr == "not slow" else 0
+    """Two processes for the whole suite. A few files start faster in one, and what is slow holds
+    measured times, which need the machine to themselves.
+    """
+    return (
+        2
+        if config.args_source == config.ArgsSource.TESTPATHS
+        and config.option.markexpr == "not slow"
+        else 0
+    )
 
 
 class WholeFiles(LoadScopeScheduling):
-    """A file stays in one process, so that a notebook keeps its kernel; the browser tests are long, and dealt out one by one."""
+    """A file stays in one process, so that a notebook keeps its kernel; the browser tests are long,
+    and dealt out one by one.
+    """
 
     def _split_scope(self, nodeid):
         return nodeid if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
@@ -57,8 +71,10 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def data_set_present(name):
-    """True where all files of the data set lie in MINIRAG_DATA, else in the folder that `minirag fetch` fills."""
-    from minirag.fetching import DATASETS, available
+    """True where all files of the data set lie in MINIRAG_DATA, else in the folder that `minirag
+    fetch` fills.
+    """
+    from minirag.corpora.fetching import DATASETS, available
 
     return name in DATASETS and available(name)
 
@@ -66,11 +82,17 @@ def data_set_present(name):
 def missing_data(names):
     """The reason for skipping what stands on these data sets, or None where all are there."""
     absent = [name for name in names if not data_set_present(name)]
-    return f"rung 1: {', '.join(absent)} not found in MINIRAG_DATA; run `minirag fetch {absent[0]}`" if absent else None
+    return (
+        f"rung 1: {', '.join(absent)} not found in MINIRAG_DATA; run `minirag fetch {absent[0]}`"
+        if absent
+        else None
+    )
 
 
 def notebook_rung(path):
-    """(rung, data sets needed) as the notebook's metadata says: {"minirag": {"rung": 1, "needs": ["musique_train"]}}."""
+    """(rung, data sets needed) as the notebook's metadata says: {"minirag": {"rung": 1, "needs":
+    ["musique_train"]}}.
+    """
     said = json.loads(path.read_text(encoding="utf-8")).get("metadata", {}).get("minirag", {})
     return said.get("rung", 0), said.get("needs", [])
 
@@ -115,9 +137,15 @@ def pytest_terminal_summary(terminalreporter):
     names = {0: "shipped corpora", 1: "published data"}
     terminalreporter.section("what ran")
     for rung, name in names.items():
-        counts = [f"{number} {kind} {outcome}" for (of, kind, outcome), number in sorted(rungs.items()) if of == rung]
+        counts = [
+            f"{number} {kind} {outcome}"
+            for (of, kind, outcome), number in sorted(rungs.items())
+            if of == rung
+        ]
         terminalreporter.write_line(f"rung {rung} ({name}): {', '.join(counts) or 'nothing'}")
-    terminalreporter.write_line("rung 2 (live models): never run by the tests; servers on this machine stand in for them")
+    terminalreporter.write_line(
+        "rung 2 (live models): never run by the tests; servers on this machine stand in for them"
+    )
     counts = [f"{number} {outcome}" for outcome, number in browser.items()]
     terminalreporter.write_line(f"browser tests: {', '.join(counts) or 'none ran'}")
     for line in widgets:

@@ -1,7 +1,7 @@
 """minirag: graph-based RAG, one readable method at a time.
 
-The data flows one way: corpus, graph, index, retrieval, answer. `import minirag` is light; what is heavy loads when it
-is first used.
+The data flows one way: corpus, graph, index, retrieval, answer. `import minirag` is light; what is
+heavy loads when it is first used.
 """
 
 import importlib
@@ -9,23 +9,33 @@ import importlib
 __version__ = "0.1.0"
 
 _WHERE = {
-    "corpus": ("Chunk", "Corpus", "Document", "Extraction", "Question", "Triple"),
-    "shipped": ("list_corpora", "load_corpus"),
-    "readers": ("read_folder",),
-    "chunking": ("chunk_sentences", "chunk_structure", "chunk_tokens"),
-    "segmentation": ("sentences",),
-    "tokens": ("count_tokens",),
-    "graph": ("Edge", "Graph", "Node"),
-    "encoders": ("load_encoder",),
-    "llm": ("load_llm",),
-    "results": ("Answer", "Retrieval", "Step"),
-    "methods": ("METHODS", "BM25Retriever", "DenseRetriever", "HippoRAG"),
-    "fetching": ("fetch",),
-    "datasets": ("load_dataset",),
-    "evaluate": ("evaluate_retrieval", "reproduce"),
-    "utils": ("MiniragError",),
+    "core.corpus": "Chunk Corpus Document Extraction Question Triple",
+    "core.errors": "MiniragError",
+    "core.graph": "Claim Edge Graph Node",
+    "core.graph_questions": "GraphQuestion GraphTask",
+    "core.results": "Answer Passage Retrieval Step",
+    "text.chunking": "chunk_sentences chunk_structure chunk_tokens",
+    "text.segmentation": "sentences",
+    "text.tokens": "count_tokens",
+    "corpora.shipped": "corpus_card list_corpora load_corpus read_corpus",
+    "corpora.readers": "read_folder",
+    "corpora.fetching": "fetch",
+    "corpora.datasets": "load_dataset",
+    "corpora.microsoft_index": "load_dulce read_microsoft write_microsoft",
+    "corpora.expla_graphs": "load_expla_graphs",
+    "corpora.detours": "detours",
+    "encoders.text_encoders": "load_encoder",
+    "encoders.token_encoders": "load_token_encoder",
+    "llm": "load_llm",
+    "methods": "METHODS Method ZeroShot ChainOfThought SelfConsistency VanillaRAG BM25Retriever"
+    " DenseRetriever PropositionRetriever ColBERT HyDE HippoRAG IRCoT IRCoTHippoRAG GraphRAGLocal"
+    " GraphRAGGlobal TextSummaries SemanticSearch LightRAGLocal LightRAGGlobal LightRAGHybrid"
+    " PathRAG PathRAGLight GRAG GRetriever",
+    "methods.store": "open_method",
+    "evaluate.benchmark": "evaluate_answers evaluate_retrieval",
+    "reproduce.retrieval_tables": "reproduce_table",
 }
-_HOME = {name: module for module, names in _WHERE.items() for name in names}
+_HOME = {name: module for module, names in _WHERE.items() for name in names.split()}
 __all__ = sorted(_HOME)
 
 
@@ -34,7 +44,9 @@ def __getattr__(name):
         value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(__all__)}")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}; it offers: {', '.join(__all__)}"
+    )
 
 
 def __dir__():

@@ -1,4 +1,6 @@
-"""A chat-completions server on loopback that does as it is told: answer, refuse, stall, or break off."""
+"""A chat-completions server on loopback that does as it is told: answer, refuse, stall, or break
+off.
+"""
 
 import json
 import threading
@@ -10,16 +12,33 @@ ENTITIES = '{"named_entities": ["Selm", "Veldania"]}'
 
 def chat_reply(text, prompt_tokens=7, completion_tokens=3):
     """The JSON body of a well-formed reply."""
-    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "total_tokens": prompt_tokens + completion_tokens}
-    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-    return {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+    usage = {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": prompt_tokens + completion_tokens,
+    }
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": "stop",
+    }
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }
 
 
 class FakeServer:
-    """`with FakeServer(script) as server:` serves at `server.url`; `server.requests` holds (path, headers with lower-case names, body).
+    """`with FakeServer(script) as server:` serves at `server.url`; `server.requests` holds (path,
+    headers with lower-case names, body).
 
-    script: actions, used up one per request; after them `decide`(body) gives the action, by default to answer `reply`(body).
-    An action is ("ok", text), ("status", code, headers, message), ("hang", seconds), ("cut",), ("drop",), ("raw", bytes).
+    script: actions, used up one per request; after them `decide`(body) gives the action, by default
+    to answer `reply`(body). An action is ("ok", text), ("status", code, headers, message), ("hang",
+    seconds), ("cut",), ("drop",), ("raw", bytes).
     """
 
     def __init__(self, script=(), reply=lambda body: ENTITIES, decide=None, delay=0.0):
@@ -42,7 +61,9 @@ class FakeServer:
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}/v1"
-        threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
         return self
 
     def __exit__(self, *error):
@@ -53,7 +74,13 @@ class FakeServer:
     def handle(self, handler):
         body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
         with self.lock:
-            self.requests.append((handler.path, {name.lower(): value for name, value in handler.headers.items()}, body))
+            self.requests.append(
+                (
+                    handler.path,
+                    {name.lower(): value for name, value in handler.headers.items()},
+                    body,
+                )
+            )
             action = self.script.pop(0) if self.script else self.decide(body)
         time.sleep(self.delay)
         try:
@@ -66,13 +93,24 @@ class FakeServer:
 
     def do_raw(self, handler, data, code=200, headers=(), announced=None):
         handler.send_response(code)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(announced or len(data)), **dict(headers)}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(announced or len(data)),
+            **dict(headers),
+        }.items():
             handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(data)
 
     def do_status(self, handler, code, headers=(), message="no"):
-        self.do_raw(handler, json.dumps({"error": {"message": message, "type": "x", "param": None, "code": None}}).encode(), code, headers)
+        self.do_raw(
+            handler,
+            json.dumps(
+                {"error": {"message": message, "type": "x", "param": None, "code": None}}
+            ).encode(),
+            code,
+            headers,
+        )
 
     def do_hang(self, handler, seconds):
         self.stopping.wait(seconds)

@@ -1,20 +1,38 @@
 """Textual graphs of a few nodes, with element texts of exactly the size a test wants."""
 
-from minirag.corpus import Chunk
-from minirag.graph import Claim, Edge, Graph, Node
+from minirag.core.corpus import Chunk
+from minirag.core.graph import Claim, Edge, Graph, Node
 from minirag.index.communities import Communities, Community, with_elements
 
 WORDS = lambda text: len(text.split())
 
 
 def graph_of(edges, nodes=None, claims=(), description="", weights=None):
-    """`edges`: "A-B" strings. Every node is named by its letters; `description` is that of every element."""
+    """`edges`: "A-B" strings. Every node is named by its letters; `description` is that of every
+    element.
+    """
     pairs = [tuple(edge.split("-")) for edge in edges]
     names = list(dict.fromkeys([*(nodes or ()), *(name for pair in pairs for name in pair)]))
     place = {name: i for i, name in enumerate(names)}
-    rows = tuple(Edge(place[a], place[b], description=description, weight=(weights or {}).get(f"{a}-{b}", 1.0), chunks=(0,)) for a, b in pairs)
+    rows = tuple(
+        Edge(
+            place[a],
+            place[b],
+            description=description,
+            weight=(weights or {}).get(f"{a}-{b}", 1.0),
+            chunks=(0,),
+        )
+        for a, b in pairs
+    )
     said = tuple(Claim(place[name], type="CLAIM", description=description) for name in claims)
-    return Graph("textual knowledge", "a test", tuple(Node(name, "thing", description, (0,)) for name in names), rows, (Chunk("p1", "text"),), said)
+    return Graph(
+        "textual knowledge",
+        "a test",
+        tuple(Node(name, "thing", description, (0,)) for name in names),
+        rows,
+        (Chunk("p1", "text"),),
+        said,
+    )
 
 
 def communities_of(graph, levels):

@@ -1,22 +1,28 @@
-"""Baselines without a graph: voting, reasoning, made-up passages, propositions, late interaction; replies here are written by the test."""
+"""Baselines without a graph: voting, reasoning, made-up passages, propositions, late interaction;
+replies here are written by the test.
+"""
 
 import numpy as np
 import pytest
 
 import minirag as mr
 from minirag.algorithms.voting import majority_vote
+from minirag.core.errors import MiniragError
 from minirag.llm import LLM, Completion, load_llm
 from minirag.llm.replay import prompt_key
 from minirag.methods.proposition import best_per_passage
 from minirag.operators import rank
 from minirag.prompts import TASKS, find_task
-from minirag.utils import MiniragError
 
 from .scripted import Scripted as Recording
 from .small import TableEncoder, corpus_of
 
 QUESTION = "Where did Ada meet Ben?"
-CORPUS = corpus_of(("Ada", "Ada met Ben in Oslo. She paints."), ("Ben", "Ben is a baker."), ("Oslo", "Oslo is a city. It has a harbour. Ben was there."))
+CORPUS = corpus_of(
+    ("Ada", "Ada met Ben in Oslo. She paints."),
+    ("Ben", "Ben is a baker."),
+    ("Oslo", "Oslo is a city. It has a harbour. Ben was there."),
+)
 
 
 class Scripted(LLM):
@@ -31,7 +37,11 @@ class Scripted(LLM):
     def complete(self, task, messages, fields):
         self.asked.append(task)
         said = self.replies[task.name]
-        reply = said if isinstance(said, str) else said[min(sum(t.name == task.name for t in self.asked), len(said)) - 1]
+        reply = (
+            said
+            if isinstance(said, str)
+            else said[min(sum(t.name == task.name for t in self.asked), len(said)) - 1]
+        )
         return Completion(reply, 7, 3)
 
 
@@ -41,7 +51,13 @@ class Scripted(LLM):
 def test_votes_are_shares_of_all_samples_or_of_the_readable_ones():
     answers = ["a"] * 6 + ["b"] * 2 + [None, ""]
     vote = majority_vote(answers)
-    assert (vote.answer, vote.votes, vote.samples, vote.unparsable, vote.score) == ("a", 6, 10, 2, 0.6)
+    assert (vote.answer, vote.votes, vote.samples, vote.unparsable, vote.score) == (
+        "a",
+        6,
+        10,
+        2,
+        0.6,
+    )
     assert majority_vote(answers, denominator="parsable").score == 0.75
     with pytest.raises(ValueError, match="samples"):
         majority_vote(answers, denominator="all")
@@ -71,7 +87,11 @@ def test_only_what_follows_the_marker_is_read(reply, answer):
 def test_the_worked_examples_in_the_prompt_can_be_read():
     shown = find_task("chain_of_thought").prompt({"question": QUESTION})
     demos = shown.split("Question: ")[1:-1]
-    assert [TASKS["chain_of_thought"].parse(demo)[0] for demo in demos] == ["7", "no", "the Black Sea"] and shown.endswith(f"{QUESTION}\nReasoning:")
+    assert [TASKS["chain_of_thought"].parse(demo)[0] for demo in demos] == [
+        "7",
+        "no",
+        "the Black Sea",
+    ] and shown.endswith(f"{QUESTION}\nReasoning:")
 
 
 @pytest.mark.parametrize("name, task, reply, answer", [
@@ -83,23 +103,43 @@ def test_the_question_alone_is_sent(name, task, reply, answer):
     llm = Scripted(**{task: reply})
     given = mr.METHODS[name].build(CORPUS, llm=llm).answer(QUESTION)
     assert (given.text, given.llm, given.retrieval.ids) == (answer, "scripted replies", [])
-    assert (given.prompt_tokens, given.completion_tokens) == (7, 3) and [t.name for t in llm.asked] == [task]
+    assert (given.prompt_tokens, given.completion_tokens) == (7, 3) and [
+        t.name for t in llm.asked
+    ] == [task]
     assert "is a baker" not in find_task(task).messages({"question": QUESTION})[-1]["content"]
 
 
 def test_self_consistency_draws_samples_and_shows_the_vote():
-    replies = ["The answer is Rome.", "The answer is Oslo.", "No idea.", "So the answer is oslo", "The answer is Bergen."]
+    replies = [
+        "The answer is Rome.",
+        "The answer is Oslo.",
+        "No idea.",
+        "So the answer is oslo",
+        "The answer is Bergen.",
+    ]
     llm = Scripted(chain_of_thought=replies)
     method = mr.METHODS["cot-sc"].build(CORPUS, llm=llm, samples=5, temperature=0.7)
     given = method.answer(QUESTION)
     assert given.text == "Oslo" and given.completion_tokens == 15
-    assert [(task.sample, task.temperature) for task in llm.asked] == [(number, 0.7) for number in range(5)]
+    assert [(task.sample, task.temperature) for task in llm.asked] == [
+        (number, 0.7) for number in range(5)
+    ]
     vote = given.retrieval.trace[-1]
-    assert "2 of 5 samples agree, 1 gave no answer; score 0.40 over samples" in str(vote) and vote.data["answers"][2] == ""
-    other = mr.METHODS["cot-sc"].build(CORPUS, llm=Scripted(chain_of_thought=replies), samples=5, denominator="parsable").answer(QUESTION)
+    assert (
+        "2 of 5 samples agree, 1 gave no answer; score 0.40 over samples" in str(vote)
+        and vote.data["answers"][2] == ""
+    )
+    other = (
+        mr.METHODS["cot-sc"]
+        .build(CORPUS, llm=Scripted(chain_of_thought=replies), samples=5, denominator="parsable")
+        .answer(QUESTION)
+    )
     assert other.retrieval.trace[-1].data["vote"].score == 0.5
     for wrong in ({"samples": 0}, {"temperature": 0}):
-        with pytest.raises(MiniragError, match="samples=0: expected a whole number from 1|temperature=0: expected a number above 0"):
+        with pytest.raises(
+            MiniragError,
+            match="samples=0: expected a whole number from 1|temperature=0: expected a number above 0",
+        ):
             mr.METHODS["cot-sc"].build(CORPUS, llm=llm, **wrong)
 
 
@@ -109,11 +149,17 @@ def test_samples_of_one_prompt_are_recorded_apart_and_replayed_in_order(tmp_path
     build = mr.METHODS["cot-sc"].build
     recorded = build(CORPUS, llm=load_llm(live, record=path), samples=3).answer(QUESTION)
     again = build(CORPUS, llm=f"replay:{path}", samples=3).answer(QUESTION)
-    assert len(live.asked) == 3 and again.retrieval.trace[-1].data == recorded.retrieval.trace[-1].data
+    assert (
+        len(live.asked) == 3 and again.retrieval.trace[-1].data == recorded.retrieval.trace[-1].data
+    )
     with pytest.raises(MiniragError, match="no answer to this prompt"):
         build(CORPUS, llm=f"replay:{path}", samples=4).answer(QUESTION)
     task = find_task("direct")
-    assert prompt_key(task, []) != prompt_key(task.sampled(0, 0.7), []) != prompt_key(task.sampled(0, 0.2), [])
+    assert (
+        prompt_key(task, [])
+        != prompt_key(task.sampled(0, 0.7), [])
+        != prompt_key(task.sampled(0, 0.2), [])
+    )
 
 
 @pytest.mark.parametrize("name", ["zeroshot", "cot", "cot-sc", "hyde"])
@@ -130,7 +176,9 @@ def test_without_a_model_they_say_so(name):
 def hyde(replies, **options):
     table = {QUESTION: [1, 0, 0], "They met in Oslo.": [0, 1, 0], "They met at sea.": [0, 0, 1]}
     table |= {c.passage: v for c, v in zip(CORPUS.chunks, ([0, 1, 0], [1, 0, 0], [0, 0, 1]))}
-    return mr.METHODS["hyde"].build(CORPUS, llm=Scripted(hypothetical_document=replies), encoder=TableEncoder(table), **options)
+    return mr.METHODS["hyde"].build(
+        CORPUS, llm=Scripted(hypothetical_document=replies), encoder=TableEncoder(table), **options
+    )
 
 
 def test_hyde_searches_with_the_made_up_passage_alone_unless_told_otherwise():
@@ -142,7 +190,9 @@ def test_hyde_searches_with_the_made_up_passage_alone_unless_told_otherwise():
     )
     mixed = hyde("They met in Oslo.", with_question=True).retrieve(QUESTION, k=3)
     assert [p.score for p in mixed.passages] == pytest.approx([0.5**0.5, 0.5**0.5, 0])
-    assert hyde("  ").retrieve(QUESTION).ids[0] == "Ben", "an empty reply leaves the question's own vector"
+    assert hyde("  ").retrieve(QUESTION).ids[0] == "Ben", (
+        "an empty reply leaves the question's own vector"
+    )
 
 
 def test_hyde_averages_several_samples():
@@ -171,7 +221,10 @@ def test_a_passage_counts_as_its_best_proposition_and_is_returned_once():
 
 def test_propositions_by_a_model_and_by_the_rule():
     task = TASKS["propositions"]
-    assert task.parse('["Ada met Ben.", "Ada met Ben.", "Ada paints."]') == (("Ada met Ben.", "Ada paints."), 0)
+    assert task.parse('["Ada met Ben.", "Ada met Ben.", "Ada paints."]') == (
+        ("Ada met Ben.", "Ada paints."),
+        0,
+    )
     assert task.parse("no list")[1] == 1
     rule = task.parse(task.rule({"title": "Ada", "text": "Ada met Ben in Oslo. She paints."}))
     assert rule == (("Ada met Ben in Oslo.", "Ada: She paints."), 0)
@@ -179,12 +232,30 @@ def test_propositions_by_a_model_and_by_the_rule():
 
 
 def test_propositions_find_the_passage_by_one_statement():
-    replies = ['{"propositions": ["Ada met Ben in Oslo.", "Ada paints."]}', "sorry", '{"propositions": ["Oslo is a city."]}']
-    encoder = TableEncoder({QUESTION: [1, 0], "Ada paints.": [0.8, 0.6], "Ada met Ben in Oslo.": [0.6, 0.8], "Oslo is a city.": [0.7, 0.714]})
-    method = mr.METHODS["proposition"].build(CORPUS, llm=Scripted(propositions=replies), encoder=encoder)
+    replies = [
+        '{"propositions": ["Ada met Ben in Oslo.", "Ada paints."]}',
+        "sorry",
+        '{"propositions": ["Oslo is a city."]}',
+    ]
+    encoder = TableEncoder(
+        {
+            QUESTION: [1, 0],
+            "Ada paints.": [0.8, 0.6],
+            "Ada met Ben in Oslo.": [0.6, 0.8],
+            "Oslo is a city.": [0.7, 0.714],
+        }
+    )
+    method = mr.METHODS["proposition"].build(
+        CORPUS, llm=Scripted(propositions=replies), encoder=encoder
+    )
     found = method.retrieve(QUESTION, k=2)
     assert found.ids == ["Ada", "Oslo"] and found.passages[0].score == pytest.approx(0.8)
-    assert method.index.labels == ("Ada met Ben in Oslo.", "Ada paints.", CORPUS.chunks[1].passage, "Oslo is a city.")
+    assert method.index.labels == (
+        "Ada met Ben in Oslo.",
+        "Ada paints.",
+        CORPUS.chunks[1].passage,
+        "Oslo is a city.",
+    )
     assert method.llm.ledger["index"].malformed == 1
 
 
@@ -192,14 +263,19 @@ def test_propositions_find_the_passage_by_one_statement():
 
 
 def test_vanilla_retrieves_what_dense_does():
-    one, two = (mr.METHODS[name].build(mr.load_corpus("professors"), encoder="lsa") for name in ("vanilla", "dense"))
+    one, two = (
+        mr.METHODS[name].build(mr.load_corpus("professors"), encoder="lsa")
+        for name in ("vanilla", "dense")
+    )
     for question in mr.load_corpus("professors").questions[:5]:
         assert one.retrieve(question.text).ids == two.retrieve(question.text).ids
     assert one.retrieve("Who?").method == "vanilla" and one.paper != two.paper
 
 
 def test_colbert_scores_by_tokens_and_shows_which_matched():
-    method = mr.METHODS["colbert"].build(CORPUS, encoder=TableEncoder({"baker": [1, 0], "bread": [0.8, 0.6]}))
+    method = mr.METHODS["colbert"].build(
+        CORPUS, encoder=TableEncoder({"baker": [1, 0], "bread": [0.8, 0.6]})
+    )
     found = method.retrieve("bread", k=1)
     assert found.ids == ["Ben"] and found.passages[0].score == pytest.approx(0.8)
     assert method.matches("bread", "Ben") == [("bread", "baker", pytest.approx(0.8))]

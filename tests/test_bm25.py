@@ -12,7 +12,13 @@ words = st.sampled_from([*"abcdefgh", "zürich", "北京"])
 corpora = st.lists(st.lists(words, max_size=12), min_size=1, max_size=12).filter(any)
 
 
-@given(documents=corpora, query=st.lists(words | st.just("unknown"), max_size=8), k1=st.floats(0.1, 3), b=st.floats(0, 0.95), epsilon=st.floats(0, 1))
+@given(
+    documents=corpora,
+    query=st.lists(words | st.just("unknown"), max_size=8),
+    k1=st.floats(0.1, 3),
+    b=st.floats(0, 0.95),
+    epsilon=st.floats(0, 1),
+)
 @settings(max_examples=150, deadline=None)
 def test_equal_to_rank_bm25_and_to_the_version_by_hand(documents, query, k1, b, epsilon):
     expected = BM25Okapi(documents, k1=k1, b=b, epsilon=epsilon).get_scores(query)
@@ -21,8 +27,13 @@ def test_equal_to_rank_bm25_and_to_the_version_by_hand(documents, query, k1, b, 
 
 
 def test_defaults_are_those_of_rank_bm25():
-    documents = [tokenize(text) for text in ("the cat sat", "the dog sat on the mat", "a fish swims", "the the the")]
-    assert BM25(documents).scores(["the", "cat"]) == pytest.approx(BM25Okapi(documents).get_scores(["the", "cat"]))
+    documents = [
+        tokenize(text)
+        for text in ("the cat sat", "the dog sat on the mat", "a fish swims", "the the the")
+    ]
+    assert BM25(documents).scores(["the", "cat"]) == pytest.approx(
+        BM25Okapi(documents).get_scores(["the", "cat"])
+    )
 
 
 def test_a_word_said_twice_counts_twice():
@@ -47,7 +58,14 @@ def test_misuse_is_explained():
 
 
 def test_tokens_are_lower_cased_words_in_any_script():
-    assert tokenize("O'Neil-Smith, São_Paulo 1963; 北京!") == ["o", "neil", "smith", "são_paulo", "1963", "北京"]
+    assert tokenize("O'Neil-Smith, São_Paulo 1963; 北京!") == [
+        "o",
+        "neil",
+        "smith",
+        "são_paulo",
+        "1963",
+        "北京",
+    ]
     assert tokenize("...") == []
 
 
@@ -60,7 +78,7 @@ def test_weights_are_sparse():
 
 @pytest.mark.needs("musique_train")
 def test_equal_to_rank_bm25_on_musique():
-    from minirag.datasets import load_dataset
+    from minirag.corpora.datasets import load_dataset
 
     corpus = load_dataset("musique_train")
     passages = [tokenize(chunk.passage) for chunk in corpus.chunks]

@@ -5,10 +5,18 @@ import pytest
 from small import TableEncoder, corpus_of, extraction_of
 
 import minirag
-from minirag.build import attribute_matrix, attributes, five_graphs, node_text, passage_graph, shared_entities, tree
-from minirag.corpus import Extraction
-from minirag.graph import Graph
-from minirag.utils import MiniragError
+from minirag.core.corpus import Extraction
+from minirag.core.errors import MiniragError
+from minirag.core.graph import Graph
+from minirag.graphs import (
+    attribute_matrix,
+    attributes,
+    five_graphs,
+    node_text,
+    passage_graph,
+    shared_entities,
+    tree,
+)
 
 # Table 2 of the survey as printed: the graphs that have each attribute.
 TABLE_2 = {
@@ -31,13 +39,23 @@ def llm():
 def test_the_matrix_of_our_graphs_is_the_surveys(llm):
     matrix = attribute_matrix(five_graphs(llm, TableEncoder()))
     assert [row["attribute"] for row in matrix] == list(TABLE_2)
-    assert {row["attribute"]: {name for name, has in row.items() if has is True} for row in matrix} == TABLE_2
+    assert {
+        row["attribute"]: {name for name, has in row.items() if has is True} for row in matrix
+    } == TABLE_2
 
 
 def test_the_matrix_sees_what_a_graph_carries(llm):
     tree_, passages, knowledge, textual, _ = five_graphs(llm, TableEncoder())
-    stripped = Graph(textual.type, "", tuple(type(n)(n.name, chunks=n.chunks) for n in textual.nodes), textual.edges, textual.chunks)
-    assert attributes(textual)["Entity Description"] and not attributes(stripped)["Entity Description"]
+    stripped = Graph(
+        textual.type,
+        "",
+        tuple(type(n)(n.name, chunks=n.chunks) for n in textual.nodes),
+        textual.edges,
+        textual.chunks,
+    )
+    assert (
+        attributes(textual)["Entity Description"] and not attributes(stripped)["Entity Description"]
+    )
     assert {g.type for g in (tree_, passages, knowledge)} == {"tree", "passage", "knowledge"}
 
 
@@ -53,31 +71,49 @@ def test_passages_are_joined_by_more_shared_entities_than_the_threshold():
     chunks = corpus_of(("a", ""), ("b", ""), ("c", ""), ("d", "")).chunks
     found = entities(a=["X", "Y", "Z"], b=["x", "y.", "Q"], c=["Q", "Z"], d=["alone"])
     assert shared_entities(chunks, found) == {(0, 1): ("x", "y"), (0, 2): ("z",), (1, 2): ("q",)}
-    assert [edges(passage_graph(chunks, found, threshold)) for threshold in (0, 1, 2)] == [{(0, 1), (0, 2), (1, 2)}, {(0, 1)}, set()]
+    assert [edges(passage_graph(chunks, found, threshold)) for threshold in (0, 1, 2)] == [
+        {(0, 1), (0, 2), (1, 2)},
+        {(0, 1)},
+        set(),
+    ]
     graph = passage_graph(chunks, found)
-    assert [node.name for node in graph.nodes] == ["a", "b", "c", "d"] and all(node.type == "chunk" for node in graph.nodes)
+    assert [node.name for node in graph.nodes] == ["a", "b", "c", "d"] and all(
+        node.type == "chunk" for node in graph.nodes
+    )
 
 
 def test_a_title_counts_as_an_entity_unless_told_otherwise():
     chunks = corpus_of(("Selm", "s"), ("b", "t")).chunks
     found = entities(b=["Selm"])
-    assert edges(passage_graph(chunks, found)) == {(0, 1)} and not edges(passage_graph(chunks, found, titles=False))
+    assert edges(passage_graph(chunks, found)) == {(0, 1)} and not edges(
+        passage_graph(chunks, found, titles=False)
+    )
 
 
 def test_passage_graphs_do_not_depend_on_the_order_of_entities():
     corpus, llm = minirag.load_corpus("professors"), minirag.load_llm("offline")
     names = {c.id: llm("passage_entities", title=c.title, text=c.text) for c in corpus.chunks}
-    forward, backward = entities(**names), entities(**{i: tuple(reversed(found)) for i, found in names.items()})
+    forward, backward = (
+        entities(**names),
+        entities(**{i: tuple(reversed(found)) for i, found in names.items()}),
+    )
     counts = [len(passage_graph(corpus.chunks, forward, t).edges) for t in range(4)]
-    assert edges(passage_graph(corpus.chunks, forward, 1)) == edges(passage_graph(corpus.chunks, backward, 1))
+    assert edges(passage_graph(corpus.chunks, forward, 1)) == edges(
+        passage_graph(corpus.chunks, backward, 1)
+    )
     assert counts == sorted(counts, reverse=True) and counts[0] > counts[-1]
 
 
 def grouped(count, per_group):
     """A corpus whose passages point in `count` directions, and the encoder that knows it."""
-    passages = [(f"p{g}{i}", f"Here Group {g} says {i}.") for g in range(count) for i in range(per_group)]
+    passages = [
+        (f"p{g}{i}", f"Here Group {g} says {i}.") for g in range(count) for i in range(per_group)
+    ]
     corpus = corpus_of(*passages)
-    table = {chunk.passage: np.eye(64)[n // per_group] + 0.01 * np.eye(64)[40 + n % 20] for n, chunk in enumerate(corpus.chunks)}
+    table = {
+        chunk.passage: np.eye(64)[n // per_group] + 0.01 * np.eye(64)[40 + n % 20]
+        for n, chunk in enumerate(corpus.chunks)
+    }
     return corpus, TableEncoder(table)
 
 
@@ -87,11 +123,16 @@ def test_clusters_get_a_parent_and_its_chunks_are_the_leaves_below(llm):
     summaries = [node for node in graph.nodes if node.type == "summary"]
     assert [node.chunks for node in summaries] == [(0, 1, 2), (3, 4, 5), (6, 7, 8), (9, 10, 11)]
     assert summaries[0].name == "summary 1.1" and "Group 0 says" in summaries[0].description
-    assert len(graph.edges) == 12 and node_text(graph.nodes[0], graph.chunks) == "p00\nHere Group 0 says 0."
+    assert (
+        len(graph.edges) == 12
+        and node_text(graph.nodes[0], graph.chunks) == "p00\nHere Group 0 says 0."
+    )
     deeper = tree(corpus.chunks, encoder, llm, layers=2, branching=4)
     children = [edge.target for edge in deeper.edges]
     assert len(children) == len(set(children)), "every node has one parent at most"
-    assert deeper.nodes[-1].name.startswith("summary 2.") and deeper.nodes[-1].chunks == tuple(range(12))
+    assert deeper.nodes[-1].name.startswith("summary 2.") and deeper.nodes[-1].chunks == tuple(
+        range(12)
+    )
 
 
 def test_clusters_of_one_or_two_wait_for_the_next_layer(llm):

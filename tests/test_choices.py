@@ -7,11 +7,11 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from minirag import METHODS, MiniragError, load_corpus
-from minirag.choices import Between, Options, expected, vary
-from minirag.methods.graphrag_global import KINDS as GLOBAL
-from minirag.methods.graphrag_local import KINDS as LOCAL
+from minirag.core.options import Between, Options, expected, vary
+from minirag.methods.graphrag.global_search import KINDS as GLOBAL
+from minirag.methods.graphrag.local_search import KINDS as LOCAL
+from minirag.methods.graphrag.map_reduce import MapReduceChoices
 from minirag.methods.hipporag import Choices
-from minirag.methods.map_reduce import MapReduceChoices
 
 SHARED = {"cls", "corpus", "llm", "encoder", "follow", "choices", "options"}
 CORPUS = load_corpus("professors")

@@ -1,4 +1,6 @@
-"""Chunkers by their properties: nothing lost, order kept, sizes and overlaps exact; sentences by examples."""
+"""Chunkers by their properties: nothing lost, order kept, sizes and overlaps exact; sentences by
+examples.
+"""
 
 import re
 import time
@@ -8,12 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.chunking import chunk_sentences, chunk_structure, chunk_tokens, sentences
-from minirag.corpus import Document
-from minirag.tokens import count_tokens, token_spans
-from minirag.utils import MiniragError
+from minirag.core.corpus import Document
+from minirag.core.errors import MiniragError
+from minirag.text.chunking import chunk_sentences, chunk_structure, chunk_tokens, sentences
+from minirag.text.tokens import count_tokens, token_spans
 
-PIECES = ["\n\n", "# Head\n", "## Sub\n", "- item\n", "```\n", "a|b\n", "---\n", "\t", "\r\n", "\x00", "« Oui ! »", "x" * 23]
+PIECES = [
+    "\n\n",
+    "# Head\n",
+    "## Sub\n",
+    "- item\n",
+    "```\n",
+    "a|b\n",
+    "---\n",
+    "\t",
+    "\r\n",
+    "\x00",
+    "« Oui ! »",
+    "x" * 23,
+]
 WORDS = st.sampled_from(PIECES + "tree Dr. ends. Why? 東京。 3.5 é".split())
 TEXTS = st.one_of(st.lists(WORDS, max_size=60).map(" ".join), st.text(max_size=150))
 
@@ -28,7 +43,11 @@ def check(document, chunks, size, tokenizer="regex"):
         covered |= set(range(chunk.start, chunk.end))
     assert {i for i, character in enumerate(document.text) if not character.isspace()} <= covered
     assert [(c.start, c.end) for c in chunks] == sorted({(c.start, c.end) for c in chunks})
-    assert [c.id for c in chunks] == ([document.id] if len(chunks) == 1 else [f"{document.id}#{n}" for n in range(1, len(chunks) + 1)])
+    assert [c.id for c in chunks] == (
+        [document.id]
+        if len(chunks) == 1
+        else [f"{document.id}#{n}" for n in range(1, len(chunks) + 1)]
+    )
 
 
 @given(TEXTS, st.integers(1, 12), st.data())
@@ -49,7 +68,14 @@ def test_token_chunks(text, size, data):
 
 @pytest.mark.parametrize(
     "count, size, overlap, chunks",
-    [(1200, 1200, 100, 1), (1201, 1200, 100, 2), (2300, 1200, 100, 2), (2301, 1200, 100, 3), (600, 600, 100, 1), (0, 600, 100, 0)],
+    [
+        (1200, 1200, 100, 1),
+        (1201, 1200, 100, 2),
+        (2300, 1200, 100, 2),
+        (2301, 1200, 100, 3),
+        (600, 600, 100, 1),
+        (0, 600, 100, 0),
+    ],
 )
 def test_the_last_chunk_is_the_first_that_reaches_the_end(count, size, overlap, chunks):
     assert len(chunk_tokens(Document("d", "w " * count), size, overlap)) == chunks
@@ -63,22 +89,41 @@ def test_sentence_chunks(text, size, overlap):
     edges = sentences(text)
     for start, end in edges:
         if count_tokens(text[start:end]) <= size:
-            assert any(chunk.start <= start and end <= chunk.end for chunk in chunks), "a sentence that fits is never cut"
+            assert any(chunk.start <= start and end <= chunk.end for chunk in chunks), (
+                "a sentence that fits is never cut"
+            )
     if not overlap:
         assert all(one.end <= two.start for one, two in pairwise(chunks))
 
 
 def test_sentence_overlap_repeats_whole_sentences():
     text = "One a. Two b. Three c. Four d. Five e."
-    assert [c.text for c in chunk_sentences(Document("d", text), size=9, overlap=1)] == ["One a. Two b. Three c.", "Three c. Four d. Five e."]
-    assert [c.text for c in chunk_sentences(Document("d", text), size=9)] == ["One a. Two b. Three c.", "Four d. Five e."]
+    assert [c.text for c in chunk_sentences(Document("d", text), size=9, overlap=1)] == [
+        "One a. Two b. Three c.",
+        "Three c. Four d. Five e.",
+    ]
+    assert [c.text for c in chunk_sentences(Document("d", text), size=9)] == [
+        "One a. Two b. Three c.",
+        "Four d. Five e.",
+    ]
     # Two sentences of overlap leave no room for a new one in 6 tokens, so one is repeated.
-    assert [c.text for c in chunk_sentences(Document("d", text), size=6, overlap=2)][:2] == ["One a. Two b.", "Two b. Three c."]
+    assert [c.text for c in chunk_sentences(Document("d", text), size=6, overlap=2)][:2] == [
+        "One a. Two b.",
+        "Two b. Three c.",
+    ]
 
 
 def test_a_sentence_longer_than_the_size_is_cut_by_tokens():
-    chunks = chunk_sentences(Document("d", "Short one. Long " + "long " * 6 + "end. Last one."), size=4)
-    assert [c.text for c in chunks] == ["Short one.", "Long long long long", "long long long end", ".", "Last one."]
+    chunks = chunk_sentences(
+        Document("d", "Short one. Long " + "long " * 6 + "end. Last one."), size=4
+    )
+    assert [c.text for c in chunks] == [
+        "Short one.",
+        "Long long long long",
+        "long long long end",
+        ".",
+        "Last one.",
+    ]
 
 
 @given(TEXTS, st.integers(1, 12))
@@ -118,9 +163,14 @@ Deeper text.
 
 
 def test_headings_become_the_title():
-    assert [(c.title, c.text) for c in chunk_structure(Document("d", HANDBOOK, "Guide"), size=100)] == [
+    assert [
+        (c.title, c.text) for c in chunk_structure(Document("d", HANDBOOK, "Guide"), size=100)
+    ] == [
         ("Guide", "---\nauthor: nobody\n---\nBefore any heading."),
-        ("Guide > Set up", "# Guide\n\n## Set up\n\nFirst paragraph. It has two sentences.\n\n```\n# not a heading\n```"),
+        (
+            "Guide > Set up",
+            "# Guide\n\n## Set up\n\nFirst paragraph. It has two sentences.\n\n```\n# not a heading\n```",
+        ),
         ("Guide > Use *it*", "## Use *it* ##\nHow to."),
         ("Guide > Setext next", "Setext next\n===========\nText under it."),
         ("Guide > Setext next > Deep", "### Deep\nDeeper text."),
@@ -129,7 +179,9 @@ def test_headings_become_the_title():
 
 
 def test_a_long_paragraph_is_cut_by_sentences():
-    chunks = chunk_structure(Document("d", "# H\n\nOne two. Three four. Five six.\n\nLast.", "D"), size=6)
+    chunks = chunk_structure(
+        Document("d", "# H\n\nOne two. Three four. Five six.\n\nLast.", "D"), size=6
+    )
     assert [c.text for c in chunks] == ["# H\n\nOne two.", "Three four. Five six.", "Last."]
     assert {c.title for c in chunks} == {"D > H"}
 
@@ -147,7 +199,11 @@ def test_impossible_sizes(size, overlap):
 
 
 def test_impossible_sentence_and_structure_sizes():
-    for call in (lambda d: chunk_sentences(d, 0), lambda d: chunk_sentences(d, 10, -1), lambda d: chunk_structure(d, 0)):
+    for call in (
+        lambda d: chunk_sentences(d, 0),
+        lambda d: chunk_sentences(d, 10, -1),
+        lambda d: chunk_structure(d, 0),
+    ):
         with pytest.raises(MiniragError):
             call(Document("d", "text"))
 
@@ -191,7 +247,10 @@ def test_sentences_cover_everything_in_order_and_are_stable(text):
     ],
 )
 def test_sentence_examples(text):
-    whole, expected = text.replace("\n|", "\n").replace("|", " "), [part.strip() for part in text.split("|")]
+    whole, expected = (
+        text.replace("\n|", "\n").replace("|", " "),
+        [part.strip() for part in text.split("|")],
+    )
     assert [whole[a:b] for a, b in sentences(whole)] == expected
 
 

@@ -11,12 +11,13 @@ import pytest
 from fake_server import FakeServer
 from typer.testing import CliRunner
 
-from minirag import __version__, encoders
+from minirag import __version__
 from minirag.cli import app, ask, opening, show, workshop
 from minirag.cli.app import as_options
+from minirag.core.errors import MiniragError
+from minirag.encoders import text_encoders as encoders
 from minirag.evaluate import load_expected
 from minirag.methods import METHODS
-from minirag.utils import MiniragError
 
 QUESTION = "Who paid for the observatory of Tilda Brant?"
 GOLDEN = "Which professor at the University of Veldmark was born in Port Sable?"
@@ -25,7 +26,17 @@ TEXTS = {
     "money.txt": "Augusta Fenwick paid for the Kestrel Observatory. Augusta Fenwick lived in Port Helm.",
     "звезда.txt": "Тильда Брант открыла комету. Обсерватория Кестрел стоит на горе Оррин.",
 }
-HEAVY = ("torch", "transformers", "sentence_transformers", "matplotlib", "pandas", "openai", "httpx", "sklearn", "igraph")
+HEAVY = (
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "matplotlib",
+    "pandas",
+    "openai",
+    "httpx",
+    "sklearn",
+    "igraph",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -62,11 +73,30 @@ def test_version_and_help():
     assert run("--version").stdout == f"minirag {__version__}\n"
     listed = run("--help").stdout
     everyone, maintainers = listed.split("For maintainers:\n")
-    for command in ("ask", "compare", "methods", "fetch", "reproduce", "record", "train", "lab", "check", "map"):
-        assert f"\n  {command} " in everyone and f"  {command} " not in maintainers.replace("map --write", "")
-    assert [line[:13].strip() for line in maintainers.splitlines() if line] == ["map --write", "handouts", "refresh"]
+    for command in (
+        "ask",
+        "compare",
+        "methods",
+        "fetch",
+        "reproduce",
+        "record",
+        "train",
+        "lab",
+        "check",
+        "map",
+    ):
+        assert f"\n  {command} " in everyone and f"  {command} " not in maintainers.replace(
+            "map --write", ""
+        )
+    assert [line[:13].strip() for line in maintainers.splitlines() if line] == [
+        "map --write",
+        "handouts",
+        "refresh",
+    ]
     described = (everyone + maintainers)[listed.index("Commands:") :].splitlines()
-    assert not [line for line in described if "..." in line or len(line) > 80 or line.startswith(" " * 12)]
+    assert not [
+        line for line in described if "..." in line or len(line) > 80 or line.startswith(" " * 12)
+    ]
 
 
 def test_nothing_heavy_is_loaded_before_it_is_needed():
@@ -77,7 +107,12 @@ def test_nothing_heavy_is_loaded_before_it_is_needed():
 
 
 def test_python_dash_m_minirag_exits_with_2_and_one_sentence():
-    said = subprocess.run([sys.executable, "-m", "minirag", "ask", "profesors", "Who?"], capture_output=True, text=True, timeout=60)
+    said = subprocess.run(
+        [sys.executable, "-m", "minirag", "ask", "profesors", "Who?"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert (said.returncode, said.stdout, len(said.stderr.splitlines())) == (2, "", 1)
     assert "Did you mean 'professors'?" in said.stderr
 
@@ -93,17 +128,35 @@ def test_methods_are_read_off_the_classes():
             continue
         for line in (row, written):
             operators = [each for names in method.operators.values() for each in names]
-            assert all(part in line for part in (method.paper, method.graph_type, method.primitive, *method.granularity, *operators))
+            assert all(
+                part in line
+                for part in (
+                    method.paper,
+                    method.graph_type,
+                    method.primitive,
+                    *method.granularity,
+                    *operators,
+                )
+            )
 
 
 def test_own_folder_is_answered_offline(folder):
     said = run("ask", folder, QUESTION, "--encoder", "lsa", "--trace")
     assert "Answer, by offline rules (not a language model): " in said.stdout
     assert "Graph: read by offline rules (not a language model)" in said.stdout
-    assert "1. " in said.stdout and "Trace:\n1. entities:" in said.stdout and "tilda brant" in said.stdout
+    assert (
+        "1. " in said.stdout
+        and "Trace:\n1. entities:" in said.stdout
+        and "tilda brant" in said.stdout
+    )
     assert "broken.txt" in said.stderr and "encoding" in said.stderr
     ledger = said.stdout[said.stdout.index("stage ") :]
-    assert ledger.index("build") < ledger.index("retrieve") < ledger.index("answer") < ledger.index("total")
+    assert (
+        ledger.index("build")
+        < ledger.index("retrieve")
+        < ledger.index("answer")
+        < ledger.index("total")
+    )
 
 
 def test_each_passage_shows_the_nodes_that_led_there(folder):
@@ -111,14 +164,21 @@ def test_each_passage_shows_the_nodes_that_led_there(folder):
         corpus = opening.open_corpus(str(folder))
     method, _ = opening.open_index("hipporag", corpus, "offline", "lsa", {})
     retrieval = method.retrieve("Who paid for the Kestrel Observatory?", k=2)
-    scores = dict(zip((node.name for node in method.relations.nodes), next(s for s in retrieval.trace if s.operator == "ppr").data["scores"]))
+    scores = dict(
+        zip(
+            (node.name for node in method.relations.nodes),
+            next(s for s in retrieval.trace if s.operator == "ppr").data["scores"],
+        )
+    )
     for passage in retrieval.passages:
         named = ask.entities_behind(method, retrieval, passage)
         place = [c.id for c in corpus.chunks].index(passage.id)
         inside = {node.name for node in method.relations.nodes if place in node.chunks}
         assert named and {name for name, _ in named} <= inside
         assert named[0][1] == pytest.approx(max(scores[name] for name in inside))
-    assert ask.entities_behind(METHODS["bm25"].build(corpus), retrieval, retrieval.passages[0]) == []
+    assert (
+        ask.entities_behind(METHODS["bm25"].build(corpus), retrieval, retrieval.passages[0]) == []
+    )
 
 
 def test_a_question_that_names_no_entity_says_what_ranks_the_passages(folder):
@@ -132,19 +192,29 @@ def test_another_script_is_read_and_answered(folder):
 
 
 def test_one_file_and_a_method_without_a_graph(folder):
-    said = run("ask", folder / "money.txt", "Where did Augusta Fenwick live?", "--method", "bm25").stdout
+    said = run(
+        "ask", folder / "money.txt", "Where did Augusta Fenwick live?", "--method", "bm25"
+    ).stdout
     assert "1. " in said and "led there" not in said and "Index: built" in said
 
 
 class CountingModel:
-    """Stands in for the transformer: a vector from each text's letters, and a list of what was encoded."""
+    """Stands in for the transformer: a vector from each text's letters, and a list of what was
+    encoded.
+    """
 
     def __init__(self):
         self.seen = []
 
     def encode(self, texts, **_):
         self.seen += texts
-        return np.array([np.bincount([ord(c) % 64 for c in text.lower()], minlength=64) + 0.01 for text in texts], dtype=np.float32)
+        return np.array(
+            [
+                np.bincount([ord(c) % 64 for c in text.lower()], minlength=64) + 0.01
+                for text in texts
+            ],
+            dtype=np.float32,
+        )
 
 
 @pytest.fixture
@@ -165,9 +235,13 @@ def test_the_index_is_built_once_and_built_anew_when_a_file_changes(folder, coun
     assert "\nbuild " in first and "\nbuild " not in second
     passages = [text[text.index("1. ") : text.index("stage ")] for text in (first, second)]
     assert passages[0] == passages[1]
-    (folder / "money.txt").write_text("Ottoline Vane paid for the Kestrel Observatory.", encoding="utf-8")
+    (folder / "money.txt").write_text(
+        "Ottoline Vane paid for the Kestrel Observatory.", encoding="utf-8"
+    )
     third = run("ask", folder, QUESTION).stdout
-    assert "Index: built and kept" in third and any("ottoline vane" in text for text in counted.seen)
+    assert "Index: built and kept" in third and any(
+        "ottoline vane" in text for text in counted.seen
+    )
 
 
 def cut(file):
@@ -185,7 +259,12 @@ def remove(file):
 @pytest.mark.parametrize(
     "name, spoil",
     [(name, spoil) for name in ("choices.json", "graph/nodes.jsonl") for spoil in (cut, remove)]
-    + [("choices.json", replace), ("graph/graph.json", remove), ("graph/graph.json", replace), ("graph/nodes.jsonl", replace)],
+    + [
+        ("choices.json", replace),
+        ("graph/graph.json", remove),
+        ("graph/graph.json", replace),
+        ("graph/nodes.jsonl", replace),
+    ],
 )
 def test_a_broken_index_is_built_again(folder, tmp_path, name, spoil):
     before = run("ask", folder, QUESTION, "--encoder", "lsa").stdout
@@ -199,7 +278,11 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(folder, tmp_path,
     (tmp_path / "occupied").write_text("a file where a folder is needed")
     monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path / "occupied"))
     said = run("ask", folder, QUESTION, "--encoder", "lsa")
-    assert "Index: built, not kept" in said.stdout and "cannot be written" in said.stderr and "1. " in said.stdout
+    assert (
+        "Index: built, not kept" in said.stdout
+        and "cannot be written" in said.stderr
+        and "1. " in said.stdout
+    )
     with FakeServer(reply=lambda body: "So the answer is: the moon.") as server:
         said = run(
             "ask",
@@ -259,8 +342,24 @@ def test_what_is_kept_and_what_is_not_is_said(folder, counted, monkeypatch):
         (["ask", "professors", "Who?", "--method", "hiporag"], "Did you mean 'hipporag'"),
         (["ask", "professors", "Who?", "--encoder", "minilmm"], "minilm"),
         (["ask", "professors", "Who?", "--llm", "openay:x"], "openai:MODEL"),
-        (["ask", "professors", "Who?", "--encoder", "lsa", "--extraction", "anotations"], "Did you mean 'annotations'?"),
-        (["ask", "professors", "Who?", "--encoder", "lsa", "--extraction", "annotations", "--method", "ircot-hipporag"], "needs a model"),
+        (
+            ["ask", "professors", "Who?", "--encoder", "lsa", "--extraction", "anotations"],
+            "Did you mean 'annotations'?",
+        ),
+        (
+            [
+                "ask",
+                "professors",
+                "Who?",
+                "--encoder",
+                "lsa",
+                "--extraction",
+                "annotations",
+                "--method",
+                "ircot-hipporag",
+            ],
+            "needs a model",
+        ),
         (["ask", "professors", "Who?", "--llm", "replay:none.jsonl"], "none.jsonl"),
         (["compare", "professors", "Who?", "--methods", "bm25,denze"], "Did you mean 'dense'?"),
         (["compare", "professors", "Who?", "--methods", ","], "no method is named"),
@@ -269,12 +368,21 @@ def test_what_is_kept_and_what_is_not_is_said(folder, counted, monkeypatch):
         (["reproduce"], "name a target"),
         (["reproduce", "musiqe"], "Did you mean 'musique'"),
         (["reproduce", "professors", "--rows", "bm52"], "Did you mean 'bm25'"),
-        (["record", "professors", "--llm", "offline", "--file", "r.jsonl", "--methods", "bm52"], "Did you mean 'bm25'"),
+        (
+            ["record", "professors", "--llm", "offline", "--file", "r.jsonl", "--methods", "bm52"],
+            "Did you mean 'bm25'",
+        ),
         (["refresh", "none.ipynb"], "no notebook 'none.ipynb'"),
         (["check", "77"], "no exercise '77'"),
         (["ask", "professors", "Who?", "--method", "hyde"], "the method 'hyde' needs a model"),
-        (["compare", "professors", "Who?", "--methods", "bm25,cot"], "the method 'cot' needs a model"),
-        (["record", "professors", "--llm", "offline", "--file", "r.jsonl", "--methods", "hyde"], "the method 'hyde' needs a model"),
+        (
+            ["compare", "professors", "Who?", "--methods", "bm25,cot"],
+            "the method 'cot' needs a model",
+        ),
+        (
+            ["record", "professors", "--llm", "offline", "--file", "r.jsonl", "--methods", "hyde"],
+            "the method 'hyde' needs a model",
+        ),
         (["reproduce", "professors", "--encoder", "minilmm"], "Did you mean 'minilm'"),
     ],
 )
@@ -291,7 +399,9 @@ def test_an_empty_folder_and_a_folder_of_unreadable_files(tmp_path, folder):
         (folder / name).unlink()
     assert "broken.txt" in refused("ask", folder, QUESTION)
     assert "'my_texts'" in refused("ask", tmp_path / "my_text", QUESTION)
-    assert "comes without triples" in refused("ask", _one_text(tmp_path), QUESTION, "--extraction", "annotations")
+    assert "comes without triples" in refused(
+        "ask", _one_text(tmp_path), QUESTION, "--extraction", "annotations"
+    )
 
 
 def _one_text(tmp_path):
@@ -302,14 +412,32 @@ def _one_text(tmp_path):
 def test_a_dry_run_asks_nobody_and_keeps_nothing(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("MINIRAG_API_KEY", "unused")
     with FakeServer() as server:
-        said = run("ask", folder, QUESTION, "--llm", "openai:m", "--base-url", server.url, "--dry-run").stdout
+        said = run(
+            "ask", folder, QUESTION, "--llm", "openai:m", "--base-url", server.url, "--dry-run"
+        ).stdout
         assert not server.requests
-    assert "with openai:m this asks 8 times" in said  # two calls for each of three texts, one for the question, one for the answer
+    assert (
+        "with openai:m this asks 8 times" in said
+    )  # two calls for each of three texts, one for the question, one for the answer
     assert "to be built" in said and "Answer" not in said
     assert not list((tmp_path / "cache").rglob("*.jsonl"))
-    assert "asks 8 times" in run("ask", folder, QUESTION, "--llm", "openai:m", "--base-url", "http://127.0.0.1:9/v1", "--dry-run").stdout
+    assert (
+        "asks 8 times"
+        in run(
+            "ask",
+            folder,
+            QUESTION,
+            "--llm",
+            "openai:m",
+            "--base-url",
+            "http://127.0.0.1:9/v1",
+            "--dry-run",
+        ).stdout
+    )
     monkeypatch.delenv("MINIRAG_API_KEY")
-    assert "asks 8 times" in run("ask", folder, QUESTION, "--llm", "openai:m", "--dry-run").stdout  # not even a key is needed
+    assert (
+        "asks 8 times" in run("ask", folder, QUESTION, "--llm", "openai:m", "--dry-run").stdout
+    )  # not even a key is needed
     run("ask", folder, QUESTION, "--encoder", "lsa")
     reused = run("ask", folder, QUESTION, "--encoder", "lsa", "--dry-run").stdout
     assert "reused from an earlier run" in reused and "asks 2 times" in reused
@@ -317,8 +445,22 @@ def test_a_dry_run_asks_nobody_and_keeps_nothing(folder, tmp_path, monkeypatch):
 
 def test_a_model_on_a_server_answers_and_is_named(folder):
     with FakeServer(reply=lambda body: "So the answer is: Augusta Fenwick.") as server:
-        said = run("ask", folder, QUESTION, "--method", "bm25", "--llm", "openai:m", "--base-url", server.url).stdout
-        assert len(server.requests) == 1 and "Answer, by openai:m at 127.0.0.1:" in said and "Augusta Fenwick" in said
+        said = run(
+            "ask",
+            folder,
+            QUESTION,
+            "--method",
+            "bm25",
+            "--llm",
+            "openai:m",
+            "--base-url",
+            server.url,
+        ).stdout
+        assert (
+            len(server.requests) == 1
+            and "Answer, by openai:m at 127.0.0.1:" in said
+            and "Augusta Fenwick" in said
+        )
         there = [
             "--method",
             "bm25",
@@ -412,33 +554,78 @@ def test_compare_stops_at_the_cap_and_records_where_it_is_told(folder, tmp_path)
 def test_a_recording_is_continued_and_replayed(folder, tmp_path):
     file = tmp_path / "answers.jsonl"
     with FakeServer(reply=lambda body: "So the answer is: the moon.") as server:
-        there = ["--llm", "openai:m", "--base-url", server.url, "--file", file, "--methods", "bm25", "--ask", QUESTION, "--workers", "1"]
+        there = [
+            "--llm",
+            "openai:m",
+            "--base-url",
+            server.url,
+            "--file",
+            file,
+            "--methods",
+            "bm25",
+            "--ask",
+            QUESTION,
+            "--workers",
+            "1",
+        ]
         run("record", folder, *there)
         assert len(server.requests) == 1
         again = run("record", folder, *there, "--ask", "Where did Augusta Fenwick live?").stdout
         assert len(server.requests) == 2 and "Replay it" in again
-        assert "asks 0 times, and 1 answers are recorded already" in run("record", folder, *there, "--dry-run").stdout
+        assert (
+            "asks 0 times, and 1 answers are recorded already"
+            in run("record", folder, *there, "--dry-run").stdout
+        )
         assert len(server.requests) == 2
     said = run("ask", folder, QUESTION, "--method", "bm25", "--llm", f"replay:{file}").stdout
     assert "Answer, by replay of openai:m" in said and "the moon" in said
-    assert "no answer to this prompt" in refused("ask", folder, "Never asked?", "--method", "bm25", "--llm", f"replay:{file}")
+    assert "no answer to this prompt" in refused(
+        "ask", folder, "Never asked?", "--method", "bm25", "--llm", f"replay:{file}"
+    )
 
 
 def test_a_recording_holds_the_reading_of_the_corpus(folder, tmp_path):
     file = tmp_path / "all.jsonl"
-    said = run("record", folder, "--llm", "offline", "--file", file, "--ask", QUESTION, "--encoder", "lsa").stdout
+    said = run(
+        "record", folder, "--llm", "offline", "--file", file, "--ask", QUESTION, "--encoder", "lsa"
+    ).stdout
     tasks = [json.loads(line)["task"] for line in file.read_text(encoding="utf-8").splitlines()]
-    assert {name: tasks.count(name) for name in set(tasks)} == {"passage_entities": 3, "triples": 3, "question_entities": 1, "answer": 1}
+    assert {name: tasks.count(name) for name in set(tasks)} == {
+        "passage_entities": 3,
+        "triples": 3,
+        "question_entities": 1,
+        "answer": 1,
+    }
     assert "total         8" in said
-    live, replayed = (run("ask", folder, QUESTION, "--encoder", "lsa", "--llm", llm).stdout for llm in ("offline", f"replay:{file}"))
-    assert live[live.index("1. ") :].split("stage")[0] == replayed[replayed.index("1. ") :].split("stage")[0]
-    assert "without questions" in refused("record", folder, "--llm", "offline", "--file", tmp_path / "none.jsonl")
+    live, replayed = (
+        run("ask", folder, QUESTION, "--encoder", "lsa", "--llm", llm).stdout
+        for llm in ("offline", f"replay:{file}")
+    )
+    assert (
+        live[live.index("1. ") :].split("stage")[0]
+        == replayed[replayed.index("1. ") :].split("stage")[0]
+    )
+    assert "without questions" in refused(
+        "record", folder, "--llm", "offline", "--file", tmp_path / "none.jsonl"
+    )
     assert not (tmp_path / "none.jsonl").exists()
 
 
 def test_compare_puts_methods_side_by_side_and_marks_gold():
     question = "Who founded the Lanthorn Trust?"
-    said = run("compare", "professors", question, "--methods", "bm25,hipporag", "--encoder", "lsa", "--extraction", "annotations", "-k", "3")
+    said = run(
+        "compare",
+        "professors",
+        question,
+        "--methods",
+        "bm25,hipporag",
+        "--encoder",
+        "lsa",
+        "--extraction",
+        "annotations",
+        "-k",
+        "3",
+    )
     lines = said.stdout.splitlines()
     head = next(i for i, line in enumerate(lines) if line.startswith("rank"))
     assert lines[head].split() == ["rank", "bm25", "hipporag"]
@@ -449,11 +636,22 @@ def test_compare_puts_methods_side_by_side_and_marks_gold():
 
 def test_compare_shows_four_methods_and_names_the_others():
     lines = run("compare", "professors", GOLDEN, "--encoder", "lsa").stdout.splitlines()
-    assert next(line for line in lines if line.startswith("rank")).split()[1:] == ["bm25", "dense", "hipporag", "graphrag-local"]
-    free, needy = lines[-1].removeprefix("more: --methods ").removesuffix(")").split(" (with a model also ")
+    assert next(line for line in lines if line.startswith("rank")).split()[1:] == [
+        "bm25",
+        "dense",
+        "hipporag",
+        "graphrag-local",
+    ]
+    free, needy = (
+        lines[-1].removeprefix("more: --methods ").removesuffix(")").split(" (with a model also ")
+    )
     named = [*free.split(","), *needy.split(",")]
-    assert {METHODS[name].needs_model for name in free.split(",")} == {False} and {METHODS[name].needs_model for name in needy.split(",")} == {True}
-    assert sorted([*named, "bm25", "dense", "hipporag", "graphrag-local"]) == sorted(name for name, m in METHODS.items() if name == m.name)
+    assert {METHODS[name].needs_model for name in free.split(",")} == {False} and {
+        METHODS[name].needs_model for name in needy.split(",")
+    } == {True}
+    assert sorted([*named, "bm25", "dense", "hipporag", "graphrag-local"]) == sorted(
+        name for name, m in METHODS.items() if name == m.name
+    )
 
 
 def test_compare_tells_the_chunks_of_a_document_apart(tmp_path):
@@ -475,42 +673,98 @@ def test_a_score_of_zero_is_no_rank(folder):
 
 
 def test_a_table_too_wide_for_the_terminal_goes_one_below_the_other(monkeypatch, capsys):
-    lists = {"first": ["a long title (1.000) *", "another (0.500)"], "second": ["a title of some length (2.000)"]}
+    lists = {
+        "first": ["a long title (1.000) *", "another (0.500)"],
+        "second": ["a title of some length (2.000)"],
+    }
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "40")
     show.columns("rank", lists)
     narrow = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out)
-    assert narrow.splitlines() == ["first", "  1. a long title (1.000) *", "  2. another (0.500)", "second", "  1. a title of some length (2.000)"]
+    assert narrow.splitlines() == [
+        "first",
+        "  1. a long title (1.000) *",
+        "  2. another (0.500)",
+        "second",
+        "  1. a title of some length (2.000)",
+    ]
     monkeypatch.setenv("COLUMNS", "100")
     show.columns("rank", lists)
-    assert re.search(r"1 +a long title \(1.000\) \* +a title of some length", capsys.readouterr().out)
+    assert re.search(
+        r"1 +a long title \(1.000\) \* +a title of some length", capsys.readouterr().out
+    )
 
 
 def test_offline_a_corpus_is_read_by_its_own_annotations():
     said = run("ask", "professors", GOLDEN, "--encoder", "lsa").stdout
-    assert "Graph: hand-written annotations; --extraction rules lets the offline rules read the text\n" in said
-    gold = next(question.gold for question in opening.open_corpus("professors").questions if question.text == GOLDEN)
+    assert (
+        "Graph: hand-written annotations; --extraction rules lets the offline rules read the text\n"
+        in said
+    )
+    gold = next(
+        question.gold
+        for question in opening.open_corpus("professors").questions
+        if question.text == GOLDEN
+    )
     marked = [line for line in said.splitlines() if line.endswith("] *")]
-    assert len(marked) == sum(f"[{id}]" in said for id in gold) > 0 and all(any(f"[{id}]" in line for id in gold) for line in marked)
+    assert len(marked) == sum(f"[{id}]" in said for id in gold) > 0 and all(
+        any(f"[{id}]" in line for id in gold) for line in marked
+    )
     assert "needed for this question" in said
     read = run("ask", "professors", GOLDEN, "--encoder", "lsa", "--extraction", "rules").stdout
-    assert "Graph: read by offline rules (not a language model); also here: --extraction annotations (hand-written annotations)" in read
-    assert "*" not in run("ask", "professors", GOLDEN.replace("Which", "What"), "--encoder", "lsa").stdout
+    assert (
+        "Graph: read by offline rules (not a language model); also here: --extraction annotations (hand-written annotations)"
+        in read
+    )
+    assert (
+        "*"
+        not in run("ask", "professors", GOLDEN.replace("Which", "What"), "--encoder", "lsa").stdout
+    )
     for extraction in ("rules", "annotations"):
-        assert "Graph:" not in run("ask", "professors", GOLDEN, "--method", "bm25", "--extraction", extraction).stdout
-    assert "Graph: hand-written" in run("compare", "professors", GOLDEN, "--methods", "bm25,hipporag", "--encoder", "lsa").stdout
+        assert (
+            "Graph:"
+            not in run(
+                "ask", "professors", GOLDEN, "--method", "bm25", "--extraction", extraction
+            ).stdout
+        )
+    assert (
+        "Graph: hand-written"
+        in run(
+            "compare", "professors", GOLDEN, "--methods", "bm25,hipporag", "--encoder", "lsa"
+        ).stdout
+    )
 
 
 def test_a_model_reads_the_text_itself_unless_told(tmp_path):
     corpus = opening.open_corpus("professors")
     assert opening.options_for("hipporag", corpus, None, "offline") == {"extraction": "annotations"}
-    assert opening.options_for("hipporag", corpus, None, "openai:m") == opening.options_for("hipporag", corpus, "rules", "offline") == {}
-    assert opening.options_for("hipporag", corpus, "annotations", "openai:m") == {"extraction": "annotations"}
+    assert (
+        opening.options_for("hipporag", corpus, None, "openai:m")
+        == opening.options_for("hipporag", corpus, "rules", "offline")
+        == {}
+    )
+    assert opening.options_for("hipporag", corpus, "annotations", "openai:m") == {
+        "extraction": "annotations"
+    }
     assert opening.options_for("bm25", corpus, "annotations", "offline") == {}
-    run("record", "professors", "--llm", "offline", "--file", tmp_path / "r.jsonl", "--questions", "0", "--encoder", "lsa")
-    tasks = [json.loads(line)["task"] for line in (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()]
+    run(
+        "record",
+        "professors",
+        "--llm",
+        "offline",
+        "--file",
+        tmp_path / "r.jsonl",
+        "--questions",
+        "0",
+        "--encoder",
+        "lsa",
+    )
+    tasks = [
+        json.loads(line)["task"]
+        for line in (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert tasks.count("triples") == len(corpus.chunks)
 
 
@@ -533,24 +787,49 @@ def test_a_short_answer_is_given_unless_a_full_one_is_asked_for():
 
 def test_what_map_reduce_found_is_scored_of_a_hundred_and_a_rule_does_not_judge():
     said = run("ask", "professors", GOLDEN, "--method", "graphrag-global").stdout
-    assert "(a rule cannot judge or summarise: see the reports)" in said and "by rule: the share of the question's words" in said
-    assert re.search(r"^1\. \d+/100  .*\[report:", said, flags=re.M) and not re.search(r"^1\. \d+\.\d{4}", said, flags=re.M)
+    assert (
+        "(a rule cannot judge or summarise: see the reports)" in said
+        and "by rule: the share of the question's words" in said
+    )
+    assert re.search(r"^1\. \d+/100  .*\[report:", said, flags=re.M) and not re.search(
+        r"^1\. \d+\.\d{4}", said, flags=re.M
+    )
     assert "/100" not in run("ask", "professors", GOLDEN, "--method", "bm25").stdout
 
 
 def test_errors_speak_of_options(monkeypatch):
     for name in ("OPENAI_API_KEY", "MINIRAG_API_KEY", "MINIRAG_BASE_URL", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    errors = [refused("ask", "professors", "Who?", "--llm", llm) for llm in ("openai:m", "gpt4", "offlin", "openai:")]
-    errors += [refused("ask", "professors", "Who?", "--encoder", "x"), refused("ask", "professors", "Who?", "--method", "hyde")]
+    errors = [
+        refused("ask", "professors", "Who?", "--llm", llm)
+        for llm in ("openai:m", "gpt4", "offlin", "openai:")
+    ]
+    errors += [
+        refused("ask", "professors", "Who?", "--encoder", "x"),
+        refused("ask", "professors", "Who?", "--method", "hyde"),
+    ]
     assert not [said for said in errors if re.search(r"\w=|encode\(|object", said)]
-    assert "--base-url" in errors[0] and "--llm takes" in errors[1] and "--encoder takes" in errors[4] and "--llm openai:MODEL" in errors[5]
-    assert as_options("Pass llm='a' or base_url=... for b; n=3.") == "Pass --llm 'a' or --base-url for b; n=3."
+    assert (
+        "--base-url" in errors[0]
+        and "--llm takes" in errors[1]
+        and "--encoder takes" in errors[4]
+        and "--llm openai:MODEL" in errors[5]
+    )
+    assert (
+        as_options("Pass llm='a' or base_url=... for b; n=3.")
+        == "Pass --llm 'a' or --base-url for b; n=3."
+    )
 
 
 @pytest.mark.parametrize(
     "typed, meant",
-    [("gpt4", "openai:gpt4"), ("openay:x", "openai:x"), ("llama3", "ollama:llama3"), ("Qwen/Qwen3", "ollama:Qwen/Qwen3"), ("a.jsonl", "replay:a.jsonl")]
+    [
+        ("gpt4", "openai:gpt4"),
+        ("openay:x", "openai:x"),
+        ("llama3", "ollama:llama3"),
+        ("Qwen/Qwen3", "ollama:Qwen/Qwen3"),
+        ("a.jsonl", "replay:a.jsonl"),
+    ]
     + [("acme/model", "hf:acme/model"), ("ofline", "offline")],
 )
 def test_a_language_model_that_is_none_suggests_what_was_meant(typed, meant):
@@ -559,12 +838,18 @@ def test_a_language_model_that_is_none_suggests_what_was_meant(typed, meant):
 
 def test_the_paper_map_is_searched(monkeypatch):
     found = run("map", "ppr").stdout
-    assert "\nWang hippo-ppr: " in found and "\n    code     minirag/algorithms/pagerank.py" in found and "approximate" not in found
+    assert (
+        "\nWang hippo-ppr: " in found
+        and "\n    code     minirag/algorithms/pagerank.py" in found
+        and "approximate" not in found
+    )
     assert "Wang | PathRAG | GraphRAG" in found
     grag = run("map", "grag").stdout
     assert "\nGRAG eq-5: " in grag and "\nWang" not in grag
-    assert "Did you mean 'pagerank'" in refused("map", "pagrank") and "Papers: Wang" in refused("map", "zzzz")
-    monkeypatch.setattr("minirag.papermap.in_checkout", lambda: False)
+    assert "Did you mean 'pagerank'" in refused("map", "pagrank") and "Papers: Wang" in refused(
+        "map", "zzzz"
+    )
+    monkeypatch.setattr("minirag.workshop.paper_map.in_checkout", lambda: False)
     pruned = run("map", "wang prun").stdout.splitlines()[2:]
     assert pruned and all(line.startswith("Wang | ") for line in pruned)
     shipped = run("map", "ppr").stdout
@@ -583,32 +868,73 @@ def test_reproduce_writes_rows_and_exits_by_the_verdict(tmp_path, monkeypatch):
     said = run("reproduce", "professors", "--rows", "bm25", "--json", file).stdout
     written = json.loads(file.read_text(encoding="utf-8"))
     stored = load_expected("professors")["rows"]["bm25"]["metrics"]
-    assert written["target"] == "professors" and [row["method"] for row in written["rows"]] == ["bm25"]
-    assert {name: value for name, value in written["rows"][0].items() if name != "method"} == {name: numbers["ours"] for name, numbers in stored.items()}
+    assert written["target"] == "professors" and [row["method"] for row in written["rows"]] == [
+        "bm25"
+    ]
+    assert {name: value for name, value in written["rows"][0].items() if name != "method"} == {
+        name: numbers["ours"] for name, numbers in stored.items()
+    }
     assert {cell["state"] for cell in written["comparison"]} == {"OK"}
-    assert said.splitlines()[0].split() == ["row", "metric", "measured", "stored", "reference", "paper", "state", "why"]
+    assert said.splitlines()[0].split() == [
+        "row",
+        "metric",
+        "measured",
+        "stored",
+        "reference",
+        "paper",
+        "state",
+        "why",
+    ]
     assert said.splitlines()[-1] == f"professors: {len(stored)} OK, 0 OKISH, 0 FAIL, 0 PAPER-ONLY"
 
-    wrong = {"rows": {"bm25": {"metrics": {"R@2": {"ours": 99.0, "paper": 98.0}, "MRR": {"paper": 50.0}}}}}
-    monkeypatch.setattr(sys.modules["minirag.evaluate.reproduce"], "load_expected", lambda target: wrong)
+    wrong = {
+        "rows": {
+            "bm25": {"metrics": {"R@2": {"ours": 99.0, "paper": 98.0}, "MRR": {"paper": 50.0}}}
+        }
+    }
+    monkeypatch.setattr(
+        sys.modules["minirag.reproduce.retrieval_tables"], "load_expected", lambda target: wrong
+    )
     failed = run("reproduce", "professors", "--rows", "bm25", "--json", file, code=1).stdout
     assert "1 FAIL, 1 PAPER-ONLY" in failed and "beyond exact tolerance" in failed
-    states = {cell["metric"]: cell["state"] for cell in json.loads(file.read_text(encoding="utf-8"))["comparison"]}
+    states = {
+        cell["metric"]: cell["state"]
+        for cell in json.loads(file.read_text(encoding="utf-8"))["comparison"]
+    }
     assert states["R@2"] == "FAIL" and states["MRR"] == "PAPER-ONLY" and states["R@5"] == "OKISH"
     assert not list(file.parent.glob(".*"))
     assert "a file is expected" in refused("reproduce", "professors", "--json", tmp_path)
 
 
 def test_reproduce_can_say_what_it_would_do(monkeypatch):
-    monkeypatch.setattr(sys.modules["minirag.evaluate"], "reproduce", lambda *_, **__: pytest.fail("it ran"))
+    monkeypatch.setattr(
+        sys.modules["minirag.reproduce.retrieval_tables"],
+        "reproduce_table",
+        lambda *_, **__: pytest.fail("it ran"),
+    )
     plan = run("reproduce", "musique", "--rows", "bm25,hipporag-code", "--dry-run").stdout
     assert "nothing was run" in plan and "hipporag-code" in plan and "hipporag-ensemble" not in plan
     commands = run("reproduce", "professors", "--display-commands").stdout.splitlines()
     assert "minirag reproduce professors --rows hipporag-no-specificity" in commands
-    commands = run("reproduce", "detours", "--rows", "trained: LM, hard prompt,mean vectors", "--display-commands").stdout.splitlines()
-    assert commands == ["minirag reproduce detours --rows 'trained: LM, hard prompt'", "minirag reproduce detours --rows 'mean vectors'"]
-    usual, every = (run("reproduce", "detours", *rows, "--dry-run").stdout for rows in ((), ("--rows", "all")))
-    assert "trained: GRAG" in usual and "trained: LM, hard prompt" not in usual and "trained: LM, hard prompt" in every
+    commands = run(
+        "reproduce",
+        "detours",
+        "--rows",
+        "trained: LM, hard prompt,mean vectors",
+        "--display-commands",
+    ).stdout.splitlines()
+    assert commands == [
+        "minirag reproduce detours --rows 'trained: LM, hard prompt'",
+        "minirag reproduce detours --rows 'mean vectors'",
+    ]
+    usual, every = (
+        run("reproduce", "detours", *rows, "--dry-run").stdout for rows in ((), ("--rows", "all"))
+    )
+    assert (
+        "trained: GRAG" in usual
+        and "trained: LM, hard prompt" not in usual
+        and "trained: LM, hard prompt" in every
+    )
     listed = run("reproduce", "--list").stdout
     assert "rung 0: the shipped corpus" in listed and "hipporag-ensemble" in listed
 
@@ -616,8 +942,15 @@ def test_reproduce_can_say_what_it_would_do(monkeypatch):
 def test_reproduce_prints_markdown():
     lines = run("reproduce", "professors", "--rows", "bm25", "--markdown").stdout.splitlines()
     stored = load_expected("professors")["rows"]["bm25"]["metrics"]
-    assert lines[0] == "| row | triples | R@2 | R@5 | R@10 | R@20 | coverage@5 | reference R@2 / R@5 |"
-    assert lines[2] == "| bm25 | none | " + " | ".join(f"{numbers['ours']:.1f}" for numbers in stored.values()) + " |  |"
+    assert (
+        lines[0] == "| row | triples | R@2 | R@5 | R@10 | R@20 | coverage@5 | reference R@2 / R@5 |"
+    )
+    assert (
+        lines[2]
+        == "| bm25 | none | "
+        + " | ".join(f"{numbers['ours']:.1f}" for numbers in stored.values())
+        + " |  |"
+    )
 
 
 @pytest.mark.needs("musique_train")
@@ -625,7 +958,11 @@ def test_the_real_data_is_verified_and_reproduced(tmp_path):
     assert "complete and verified" in run("fetch", "musique_train").stdout
     run("reproduce", "musique_train", "--rows", "bm25", "--json", tmp_path / "out.json")
     row = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["rows"][0]
-    assert row["method"] == "bm25" and row["R@2"] == pytest.approx(34.3, abs=0.2) and row["R@5"] == pytest.approx(45.2, abs=0.2)
+    assert (
+        row["method"] == "bm25"
+        and row["R@2"] == pytest.approx(34.3, abs=0.2)
+        and row["R@5"] == pytest.approx(45.2, abs=0.2)
+    )
 
 
 def test_lab_opens_the_first_notebook(tmp_path, monkeypatch):
@@ -634,11 +971,19 @@ def test_lab_opens_the_first_notebook(tmp_path, monkeypatch):
     (tmp_path / "00_start_here.ipynb").write_text("{}")
     monkeypatch.setattr(workshop.os, "geteuid", lambda: 1000, raising=False)
     command = workshop.lab_command(tmp_path, browser=False, port=9999)
-    assert command[1:] == ["-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{tmp_path.name}/00_start_here.ipynb", "--no-browser", "--port=9999"]
+    assert command[1:] == [
+        "-m",
+        "jupyterlab",
+        f"--LabApp.default_url=/lab/tree/{tmp_path.name}/00_start_here.ipynb",
+        "--no-browser",
+        "--port=9999",
+    ]
     assert workshop.lab_command(tmp_path) == command[:-2]
     monkeypatch.setattr(workshop.os, "geteuid", lambda: 0, raising=False)
     assert workshop.lab_command(tmp_path)[-1] == "--allow-root"
-    monkeypatch.setattr(workshop, "__file__", str(tmp_path / "site-packages" / "minirag" / "cli" / "workshop.py"))
+    monkeypatch.setattr(
+        workshop, "__file__", str(tmp_path / "site-packages" / "minirag" / "cli" / "workshop.py")
+    )
     assert "Clone the repository" in refused("lab")
 
 
@@ -651,22 +996,31 @@ def test_refresh_leaves_what_it_cannot_run(tmp_path, monkeypatch):
     notebook.metadata["minirag"] = {"rung": 1, "needs": ["musique_train"]}
     nbformat.write(notebook, tmp_path / "one.ipynb")
     said = run("refresh", tmp_path / "zero.ipynb", tmp_path / "one.ipynb").stdout.splitlines()
-    assert said == ["zero.ipynb: changed", "one.ipynb: left as it is, its data is not here (minirag fetch musique_train)"]
+    assert said == [
+        "zero.ipynb: changed",
+        "one.ipynb: left as it is, its data is not here (minirag fetch musique_train)",
+    ]
 
 
 @pytest.mark.parametrize("passed, code", [(True, 0), (False, 1)])
 def test_check_exits_by_the_grade(passed, code, monkeypatch):
-    from minirag import exercises
+    from minirag.grading import exercises
 
     asked = []
-    monkeypatch.setattr(exercises, "main_check", lambda *given: asked.append(given) or ("3 of 5 points", passed))
+    monkeypatch.setattr(
+        exercises, "main_check", lambda *given: asked.append(given) or ("3 of 5 points", passed)
+    )
     assert "3 of 5 points" in run("check", "03", "--hints", "2", code=code).stdout
     assert asked == [("03", None, 2)]
 
 
 def test_text_cannot_steer_the_terminal(tmp_path):
-    (tmp_path / "evil.txt").write_text("Mallory \x1b]0;owned\x07 wrote to [bold]Eve[/bold] in 1999.", encoding="utf-8")
-    said = run("ask", tmp_path / "evil.txt", "To whom did Mallory write?", "--method", "bm25").stdout
+    (tmp_path / "evil.txt").write_text(
+        "Mallory \x1b]0;owned\x07 wrote to [bold]Eve[/bold] in 1999.", encoding="utf-8"
+    )
+    said = run(
+        "ask", tmp_path / "evil.txt", "To whom did Mallory write?", "--method", "bm25"
+    ).stdout
     assert "\x07" not in said and "[bold]Eve[/bold]" in said
 
 
@@ -720,7 +1074,14 @@ def test_colours_obey_the_terminal(monkeypatch, capsys):
 
 
 def test_a_figure_of_the_walk_is_saved(folder, tmp_path):
-    assert "Figure: " in run("ask", folder, QUESTION, "--encoder", "lsa", "--figure", tmp_path / "walk.svg").stdout
+    assert (
+        "Figure: "
+        in run(
+            "ask", folder, QUESTION, "--encoder", "lsa", "--figure", tmp_path / "walk.svg"
+        ).stdout
+    )
     drawn = (tmp_path / "walk.svg").read_text(encoding="utf-8")
     assert "tilda brant" in drawn and drawn.startswith("<svg")
-    assert "nothing to draw" in refused("ask", folder, QUESTION, "--method", "bm25", "--figure", tmp_path / "none.svg")
+    assert "nothing to draw" in refused(
+        "ask", folder, QUESTION, "--method", "bm25", "--figure", tmp_path / "none.svg"
+    )

@@ -1,4 +1,6 @@
-"""Hierarchies are partitions all the way down, Leiden's communities hang together, modularity is networkx's."""
+"""Hierarchies are partitions all the way down, Leiden's communities hang together, modularity is
+networkx's.
+"""
 
 import random
 import subprocess
@@ -30,7 +32,9 @@ def test_every_level_is_a_partition_that_refines_the_one_above(method):
             assert len(below) > len(above)
             assert all(members <= above[parent] for members, parent in zip(below, links))
         if method != "louvain":
-            assert all(nx.is_connected(graph.subgraph(members)) for level in levels for members in level)
+            assert all(
+                nx.is_connected(graph.subgraph(members)) for level in levels for members in level
+            )
 
 
 def test_modularity_is_networkx_s():
@@ -38,7 +42,9 @@ def test_modularity_is_networkx_s():
         graph = random_graph(number)
         if graph.number_of_edges():
             for level in hierarchy(graph, max_size=4):
-                assert modularity(graph, level) == pytest.approx(nx.community.modularity(graph, level), abs=1e-12)
+                assert modularity(graph, level) == pytest.approx(
+                    nx.community.modularity(graph, level), abs=1e-12
+                )
 
 
 @pytest.mark.parametrize("method", ["leiden", "leidenalg"])
@@ -91,7 +97,9 @@ def test_same_seed_same_levels_whatever_the_edge_order():
     graph = random_graph(57)
     again = nx.Graph()
     again.add_nodes_from(graph)
-    again.add_weighted_edges_from((v, u, w) for u, v, w in reversed(list(graph.edges(data="weight"))))
+    again.add_weighted_edges_from(
+        (v, u, w) for u, v, w in reversed(list(graph.edges(data="weight")))
+    )
     assert hierarchy(graph, seed=3) == hierarchy(again, seed=3)
 
 

@@ -1,4 +1,6 @@
-"""Communities, the contexts of their reports, and the reports: the worked examples of the paper's and the released code's settings."""
+"""Communities, the contexts of their reports, and the reports: the worked examples of the paper's
+and the released code's settings.
+"""
 
 import json
 
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from scripted import Scripted
 from small_graphs import WORDS, communities_of, graph_of
 
+from minirag.core.errors import MiniragError
 from minirag.index import ContextBuilder, find_communities, write_reports
 from minirag.index.agreement import agreement, level_table, stability
 from minirag.index.communities import weighted_network
@@ -17,14 +20,18 @@ from minirag.index.sources import cited
 from minirag.llm import load_llm
 from minirag.prompts import TASKS
 from minirag.prompts.community_report import Finding, Report
-from minirag.utils import MiniragError
 
 FIVE = ["A-B", "B-C", "C-D", "B-D", "D-E"]
 REPORT = TASKS["community_report"]
 
 
 def names_of(graph, items):
-    label = {"node": lambda i: graph.nodes[i].name, "edge": lambda i: f"e{i + 1}", "claim": lambda i: f"k{i}", "report": lambda i: f"report {i}"}
+    label = {
+        "node": lambda i: graph.nodes[i].name,
+        "edge": lambda i: f"e{i + 1}",
+        "claim": lambda i: f"k{i}",
+        "report": lambda i: f"report {i}",
+    }
     return [label[kind](i) for kind, i in items]
 
 
@@ -36,9 +43,17 @@ def test_leaf_elements_stand_in_the_order_of_prominence():
     """WE-G1 on a graph; its top edge vanishes under the released code's choice (G2)."""
     graph = graph_of(FIVE)
     paper = ContextBuilder(one_community(graph)).build(0)
-    assert names_of(graph, paper.items) == ["B", "D", "e4", "C", "e2", "e3", "A", "e1", "E", "e5"] and paper.kind == "elements"
+    assert (
+        names_of(graph, paper.items) == ["B", "D", "e4", "C", "e2", "e3", "A", "e1", "E", "e5"]
+        and paper.kind == "elements"
+    )
     code = ContextBuilder(one_community(graph), every_edge=False).build(0)
-    assert {name for name in names_of(graph, code.items) if name[0] == "e"} == {"e1", "e2", "e3", "e5"}
+    assert {name for name in names_of(graph, code.items) if name[0] == "e"} == {
+        "e1",
+        "e2",
+        "e3",
+        "e5",
+    }
 
 
 def test_a_relation_that_leaves_the_community_leaks_in_as_the_code_has_it_but_not_its_far_end():
@@ -63,15 +78,21 @@ def test_the_code_takes_a_node_s_first_relation_among_those_of_its_level():
 def test_claims_enter_with_their_nodes_and_never_in_the_code_s_setting():
     graph = graph_of(["A-B"], claims=["B", "B"])
     assert "k0" in names_of(graph, ContextBuilder(one_community(graph)).build(0).items)
-    assert "k0" not in names_of(graph, ContextBuilder(one_community(graph), claims=False).build(0).items)
+    assert "k0" not in names_of(
+        graph, ContextBuilder(one_community(graph), claims=False).build(0).items
+    )
     assert not ReportChoices(**CODE).claims and ReportChoices(**{**CODE, "claims": True}).claims
 
 
 def three_parts(sizes=(70, 50, 30), reports=(20, 15, 10)):
-    """WE-G2: parts X, Y, Z without a relation, whose elements and reports have just these sizes, and a counter that knows them."""
+    """WE-G2: parts X, Y, Z without a relation, whose elements and reports have just these sizes,
+    and a counter that knows them.
+    """
     graph = graph_of([], nodes="XYZ")
     communities = communities_of(graph, [["XYZ"], ["X", "Y", "Z"]])
-    known = {f"Entity {i}: {name} (thing)": size for i, (name, size) in enumerate(zip("XYZ", sizes))}
+    known = {
+        f"Entity {i}: {name} (thing)": size for i, (name, size) in enumerate(zip("XYZ", sizes))
+    }
     known |= {f"Report 1-{i}: r": size for i, size in enumerate(reports)}
     count = lambda text: sum(known[line.partition(" |")[0]] for line in text.split("\n") if line)
     return communities, count, {place: Report("r", "s") for place in (1, 2, 3)}
@@ -87,14 +108,22 @@ def test_sub_reports_stand_for_the_largest_parts(limit, held, tokens, left):
     """WE-G2, token by token."""
     communities, count, reports = three_parts()
     context = ContextBuilder(communities, limit, count).build(0, reports)
-    assert names_of(communities.graph, context.items) == held and context.tokens == tokens and context.left_out == left
+    assert (
+        names_of(communities.graph, context.items) == held
+        and context.tokens == tokens
+        and context.left_out == left
+    )
 
 
 def test_without_substitution_a_higher_community_is_cut_like_a_leaf():
     """G1, the released code since v0.9: the elements are trimmed and no sub-report enters."""
     communities, count, reports = three_parts()
     context = ContextBuilder(communities, 100, count, substitution=False).build(0, reports)
-    assert context.kind == "trimmed" and names_of(communities.graph, context.items) == ["X"] and context.left_out == {"entities": 2}
+    assert (
+        context.kind == "trimmed"
+        and names_of(communities.graph, context.items) == ["X"]
+        and context.left_out == {"entities": 2}
+    )
 
 
 def test_a_part_without_a_report_keeps_its_elements():
@@ -105,29 +134,55 @@ def test_a_part_without_a_report_keeps_its_elements():
 
 
 def test_relations_between_parts_stay():
-    graph = graph_of(["A-B", "C-D", "B-C"], description="one two three four five six seven eight nine ten")
+    graph = graph_of(
+        ["A-B", "C-D", "B-C"], description="one two three four five six seven eight nine ten"
+    )
     communities = communities_of(graph, [["ABCD"], ["AB", "CD"]])
     reports = {1: Report("r", "s"), 2: Report("r", "s")}
     builder = ContextBuilder(communities, 60, WORDS)
     context = builder.build(0, reports)
-    assert context.kind == "substituted" and ("edge", 2) in context.items and context.tokens <= 60 and not context.left_out
+    assert (
+        context.kind == "substituted"
+        and ("edge", 2) in context.items
+        and context.tokens <= 60
+        and not context.left_out
+    )
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_no_context_is_a_token_too_large_and_nothing_is_lost_silently(data):
-    edges = data.draw(st.sets(st.sampled_from([f"{a}-{b}" for a in "ABCDEF" for b in "ABCDEF" if a < b]), min_size=1))
-    graph = graph_of(sorted(edges), nodes="ABCDEF", claims=data.draw(st.lists(st.sampled_from("ABCDEF"), max_size=4)), description="some words here")
+    edges = data.draw(
+        st.sets(
+            st.sampled_from([f"{a}-{b}" for a in "ABCDEF" for b in "ABCDEF" if a < b]), min_size=1
+        )
+    )
+    graph = graph_of(
+        sorted(edges),
+        nodes="ABCDEF",
+        claims=data.draw(st.lists(st.sampled_from("ABCDEF"), max_size=4)),
+        description="some words here",
+    )
     communities = communities_of(graph, [["ABCDEF"], ["ABC", "DEF"]])
     long = "word " * data.draw(st.integers(0, 40))
     limit = data.draw(st.integers(0, 200))
-    builder = ContextBuilder(communities, limit, data.draw(st.sampled_from([WORDS, len, lambda text: len(text) ** 2 // 50])))
-    reports = {place: Report("title", long) for place in data.draw(st.sets(st.sampled_from([1, 2])))}
+    builder = ContextBuilder(
+        communities,
+        limit,
+        data.draw(st.sampled_from([WORDS, len, lambda text: len(text) ** 2 // 50])),
+    )
+    reports = {
+        place: Report("title", long) for place in data.draw(st.sets(st.sampled_from([1, 2])))
+    }
     for place in range(3):
         context = builder.build(place, reports)
         assert builder.count(context.text) == context.tokens <= limit or not context.items
         wanted = set(builder.elements(place))
-        inside = {("node", i) for i in range(6)} | {("edge", i) for i in range(len(edges))} | {("claim", i) for i in range(len(graph.claims))}
+        inside = (
+            {("node", i) for i in range(6)}
+            | {("edge", i) for i in range(len(edges))}
+            | {("claim", i) for i in range(len(graph.claims))}
+        )
         assert wanted <= inside and len(context.items) == len(set(context.items))
         direct = {item for item in context.items if item[0] != "report"}
         assert direct <= wanted
@@ -140,8 +195,17 @@ def test_levels_are_projected_down_or_united():
     graph = graph_of([], nodes="abcdefghijkxy")
     communities = communities_of(graph, [["abcdefghijk", "xy"], ["abcdef", "ghijk", "xy"]])
     assert [communities.items[p].id for p in communities.at(1)] == ["1-0", "1-1", "0-1"]
-    assert [communities.items[p].id for p in communities.at(1, union=True)] == ["0-0", "0-1", "1-0", "1-1"]
-    assert communities.at(3) == communities.at(1) and communities.items[0].children == (2, 3) and communities.items[1].children == ()
+    assert [communities.items[p].id for p in communities.at(1, union=True)] == [
+        "0-0",
+        "0-1",
+        "1-0",
+        "1-1",
+    ]
+    assert (
+        communities.at(3) == communities.at(1)
+        and communities.items[0].children == (2, 3)
+        and communities.items[1].children == ()
+    )
 
 
 def test_found_communities_cover_every_node_unless_the_code_is_followed():
@@ -149,7 +213,9 @@ def test_found_communities_cover_every_node_unless_the_code_is_followed():
     all_nodes = find_communities(graph)
     assert sorted(i for p in all_nodes.at(0) for i in all_nodes.items[p].members) == list(range(6))
     largest = find_communities(graph, largest_component_only=True)
-    assert sorted(i for p in largest.at(0) for i in largest.items[p].members) == [graph.position[name] for name in "ABC"]
+    assert sorted(i for p in largest.at(0) for i in largest.items[p].members) == [
+        graph.position[name] for name in "ABC"
+    ]
     assert sum(map(len, largest.partition(0))) == 6
     inside = {place: set(item.edges) for place, item in enumerate(all_nodes.items)}
     assert set().union(*inside.values()) == {0, 1, 2, 3}
@@ -167,26 +233,43 @@ def test_more_seeds_never_give_a_worse_division():
     edges = [f"n{a}-n{b}" for a, b in nx.gnm_random_graph(60, 150, seed=1).edges]
     graph = graph_of(edges)
     best = find_communities(graph, best_of=6)
-    assert best.modularity() >= max(find_communities(graph, seed=seed).modularity() for seed in range(6)) - 1e-12
+    assert (
+        best.modularity()
+        >= max(find_communities(graph, seed=seed).modularity() for seed in range(6)) - 1e-12
+    )
 
 
 def two_levels():
-    graph = graph_of(["A-B", "C-D", "B-C"], claims=["A"], description="A thing that was seen in Oslo.")
+    graph = graph_of(
+        ["A-B", "C-D", "B-C"], claims=["A"], description="A thing that was seen in Oslo."
+    )
     return communities_of(graph, [["ABCD"], ["AB", "CD"]])
 
 
 def test_reports_are_written_from_the_bottom():
-    llm = Scripted(lambda task, fields: json.dumps({"title": "T", "summary": "S", "rating": 5, "findings": []}))
+    llm = Scripted(
+        lambda task, fields: json.dumps({"title": "T", "summary": "S", "rating": 5, "findings": []})
+    )
     index = write_reports(two_levels(), llm, limit=60)
     prompts = [prompt for _, prompt, _ in llm.asked]
-    assert len(prompts) == 3 and "Report 1-0: T" in prompts[2] and "Report" not in prompts[0].split("The community:")[1].split("Write")[0]
-    assert index.contexts[0].replaced == (1, 2) and [step.summary[:7] for step in index.trace] == ["level 0", "level 1"]
+    assert (
+        len(prompts) == 3
+        and "Report 1-0: T" in prompts[2]
+        and "Report" not in prompts[0].split("The community:")[1].split("Write")[0]
+    )
+    assert index.contexts[0].replaced == (1, 2) and [step.summary[:7] for step in index.trace] == [
+        "level 0",
+        "level 1",
+    ]
     assert all(report.source == llm.name for report in index.reports.values())
 
 
 def test_drill_down_goes_to_the_parts():
     index = write_reports(two_levels(), load_llm("offline"))
-    assert [(community.id, report.title) for community, report in index.drill_down(0)] == [("1-0", "A and B"), ("1-1", "C and D")]
+    assert [(community.id, report.title) for community, report in index.drill_down(0)] == [
+        ("1-0", "A and B"),
+        ("1-1", "C and D"),
+    ]
     assert index.drill_down(1) == [] and index.report("1-1") is index.reports[2]
     with pytest.raises(MiniragError, match="7-7"):
         index.report("7-7")
@@ -194,9 +277,17 @@ def test_drill_down_goes_to_the_parts():
 
 def test_an_unreadable_report_is_counted_and_its_parent_keeps_the_elements():
     good = '{"title": "T", "summary": "S", "findings": []}'
-    reply = lambda task, fields: "I cannot." if "C (thing)" in fields["context"] and "A (thing)" not in fields["context"] else good
+    reply = lambda task, fields: (
+        "I cannot."
+        if "C (thing)" in fields["context"] and "A (thing)" not in fields["context"]
+        else good
+    )
     index = write_reports(two_levels(), Scripted(reply), limit=75)
-    assert 2 not in index.reports and index.trace[1].data["missing"] == 1 and "1 without a readable report" in index.trace[1].summary
+    assert (
+        2 not in index.reports
+        and index.trace[1].data["missing"] == 1
+        and "1 without a readable report" in index.trace[1].summary
+    )
     assert ("node", 2) in index.contexts[0].items and index.contexts[0].replaced == (1,)
 
 
@@ -206,10 +297,27 @@ def test_what_did_not_fit_is_in_the_trace():
 
 
 def test_given_reports_are_not_asked_for_again():
-    given = read_report_rows([{"members": ["B", "A"], "title": "By hand", "summary": "Written.", "findings": [{"summary": "f"}]}], "a person")
-    llm = Scripted(lambda task, fields: '{"title": "T", "summary": "S", "rating": 1, "findings": []}')
+    given = read_report_rows(
+        [
+            {
+                "members": ["B", "A"],
+                "title": "By hand",
+                "summary": "Written.",
+                "findings": [{"summary": "f"}],
+            }
+        ],
+        "a person",
+    )
+    llm = Scripted(
+        lambda task, fields: '{"title": "T", "summary": "S", "rating": 1, "findings": []}'
+    )
     index = write_reports(two_levels(), llm, given=given)
-    assert index.reports[1].title == "By hand" and index.reports[1].source == "a person" and len(llm.asked) == 2 and "1 given" in index.trace[1].summary
+    assert (
+        index.reports[1].title == "By hand"
+        and index.reports[1].source == "a person"
+        and len(llm.asked) == 2
+        and "1 given" in index.trace[1].summary
+    )
     again = read_report_rows(report_rows(index))
     assert again[frozenset("AB")] == index.reports[1] and again[frozenset("ABCD")].title == "T"
     with pytest.raises(MiniragError, match="summary"):
@@ -219,7 +327,11 @@ def test_given_reports_are_not_asked_for_again():
 def test_an_index_is_saved_and_read(tmp_path):
     index = write_reports(two_levels(), load_llm("offline"))
     again = load_index(save_index(index, tmp_path / "index"))
-    assert again.reports == index.reports and again.communities.items == index.communities.items and again.communities.levels == index.communities.levels
+    assert (
+        again.reports == index.reports
+        and again.communities.items == index.communities.items
+        and again.communities.levels == index.communities.levels
+    )
     (tmp_path / "index" / "communities.json").unlink()
     with pytest.raises(MiniragError, match="communities.json"):
         load_index(tmp_path / "index")
@@ -228,7 +340,10 @@ def test_an_index_is_saved_and_read(tmp_path):
 def test_the_offline_report_is_an_extract_and_says_so():
     index = write_reports(two_levels(), load_llm("offline"))
     report = index.reports[1]
-    assert "Extract by rule, no language model" in report.summary and "not a judgement" in report.rating_explanation
+    assert (
+        "Extract by rule, no language model" in report.summary
+        and "not a judgement" in report.rating_explanation
+    )
     assert 0 <= report.rating <= 10 and "seen in Oslo" in report.text and report.findings
     assert cited(index, report.text) == ([], [0])
 
@@ -258,7 +373,15 @@ def test_reports_are_read_leniently_and_losses_counted(reply, title, dropped):
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet='{}[]":,\\ntitlesumaryfdg0159.-nul ', max_size=200))
 def test_reading_a_report_never_raises(text):
-    for task in ("community_report", "map_answer", "map_points", "reduce_answer", "user_tasks", "global_questions", "judge"):
+    for task in (
+        "community_report",
+        "map_answer",
+        "map_points",
+        "reduce_answer",
+        "user_tasks",
+        "global_questions",
+        "judge",
+    ):
         value, dropped = TASKS[task].parse(text)
         assert dropped >= 0
 
@@ -270,9 +393,14 @@ def test_a_report_survives_its_own_format():
 
 def test_citations_lead_to_reports_and_passages():
     index = write_reports(two_levels(), load_llm("offline"))
-    assert cited(index, "x [Data: Entities (0, 99); Reports (1-1, 5-5); Relationships (1, +more)] y") == ([2], [0])
+    assert cited(
+        index, "x [Data: Entities (0, 99); Reports (1-1, 5-5); Relationships (1, +more)] y"
+    ) == ([2], [0])
     assert cited(index, "x [report:1-0] and [p1, p2]") == ([1], [0])
-    assert cited(index, "only [report:1-0]") == ([1], [0])  # a report stands for what it cites itself
+    assert cited(index, "only [report:1-0]") == (
+        [1],
+        [0],
+    )  # a report stands for what it cites itself
     assert cited(index, "nothing [here] (p1)") == ([], [])
 
 
@@ -280,7 +408,9 @@ def test_a_kept_division_comes_back_and_is_compared_with_a_fresh_one():
     index = write_reports(two_levels(), load_llm("offline"))
     rows = json.loads(json.dumps(list(report_rows(index))))
     again = frozen_index(index.communities.graph, rows)
-    assert again.reports == index.reports and [c.members for c in again.communities.items] == [c.members for c in index.communities.items]
+    assert again.reports == index.reports and [c.members for c in again.communities.items] == [
+        c.members for c in index.communities.items
+    ]
     assert agreement(again.communities, index.communities, 1) == pytest.approx(1)
     other = communities_of(index.communities.graph, [["ABCD"], ["AC", "BD"]])
     assert agreement(other, index.communities, 1) < 0.5
@@ -289,14 +419,28 @@ def test_a_kept_division_comes_back_and_is_compared_with_a_fresh_one():
     with pytest.raises(MiniragError, match="share a member"):
         frozen_index(index.communities.graph, [rows[1], {**rows[1], "title": "again"}])
     with pytest.raises(MiniragError, match="same id"):
-        frozen_index(index.communities.graph, [rows[0], rows[1], {**rows[2], "community": rows[1]["community"]}])
-    assert frozen_index(index.communities.graph, [{**rows[0], "community": "town"}]).report("town").title == rows[0]["title"]
+        frozen_index(
+            index.communities.graph,
+            [rows[0], rows[1], {**rows[2], "community": rows[1]["community"]}],
+        )
+    assert (
+        frozen_index(index.communities.graph, [{**rows[0], "community": "town"}])
+        .report("town")
+        .title
+        == rows[0]["title"]
+    )
     unsplit = frozen_index(index.communities.graph, [rows[0], rows[1]])
     assert [len(level) for level in unsplit.communities.levels] == [1, 1]
 
 
 def test_a_clear_division_is_stable_and_its_levels_are_told():
-    clear = graph_of([f"{g}{a}-{g}{b}" for g in "xyz" for a in range(5) for b in range(a)] + ["x0-y0", "y0-z0"])
-    assert stability(clear) == pytest.approx(1) and stability(clear, method="louvain") == pytest.approx(1)
+    clear = graph_of(
+        [f"{g}{a}-{g}{b}" for g in "xyz" for a in range(5) for b in range(a)] + ["x0-y0", "y0-z0"]
+    )
+    assert stability(clear) == pytest.approx(1) and stability(
+        clear, method="louvain"
+    ) == pytest.approx(1)
     [row] = level_table(find_communities(clear))
-    assert (row["communities"], row["largest"], row["alone"]) == (3, 5, 0) and row["modularity"] > 0.5
+    assert (row["communities"], row["largest"], row["alone"]) == (3, 5, 0) and row[
+        "modularity"
+    ] > 0.5

@@ -1,4 +1,6 @@
-"""The shipped corpus `harbor_news`: its files agree with each other, its dates are dates, its prose is prose, its themes run through it."""
+"""The shipped corpus `harbor_news`: its files agree with each other, its dates are dates, its prose
+is prose, its themes run through it.
+"""
 
 import datetime
 import json
@@ -11,7 +13,7 @@ import yaml
 
 import minirag
 from minirag.algorithms.bm25 import BM25, tokenize
-from minirag.tokens import count_tokens
+from minirag.text.tokens import count_tokens
 
 FOLDER = Path(__file__).parents[1] / "data" / "corpora" / "harbor_news"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -40,7 +42,10 @@ def rows(name):
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
-PASSAGES, QUESTIONS, ANNOTATIONS, ELEMENTS, ARTICLES = map(rows, ("passages.jsonl", "questions.jsonl", "annotations.jsonl", "elements.jsonl", "articles.jsonl"))
+PASSAGES, QUESTIONS, ANNOTATIONS, ELEMENTS, ARTICLES = map(
+    rows,
+    ("passages.jsonl", "questions.jsonl", "annotations.jsonl", "elements.jsonl", "articles.jsonl"),
+)
 BODY = {row["id"]: f"{row['title']}\n{row['text']}" for row in PASSAGES}
 DATE = {row["id"]: datetime.date.fromisoformat(row["date"]) for row in ARTICLES}
 
@@ -51,7 +56,9 @@ def by_id(row):
 
 def test_ids_are_unique_and_complete():
     ids = [f"n{n:02}" for n in range(1, 61)]
-    assert all([row["id"] for row in table] == ids for table in (PASSAGES, ANNOTATIONS, ELEMENTS, ARTICLES))
+    assert all(
+        [row["id"] for row in table] == ids for table in (PASSAGES, ANNOTATIONS, ELEMENTS, ARTICLES)
+    )
     assert [row["id"] for row in QUESTIONS] == [f"q{n:02}" for n in range(1, 51)]
     assert len({row["title"] for row in PASSAGES}) == len(PASSAGES)
     assert len({row["question"] for row in QUESTIONS}) == len(QUESTIONS)
@@ -59,17 +66,26 @@ def test_ids_are_unique_and_complete():
 
 def test_rows_have_exactly_the_stated_fields():
     assert all(row.keys() == {"id", "title", "text"} for row in PASSAGES)
-    assert all(row.keys() == {"id", "question", "answers", "gold", "kind", "chain"} for row in QUESTIONS)
+    assert all(
+        row.keys() == {"id", "question", "answers", "gold", "kind", "chain"} for row in QUESTIONS
+    )
     assert all(row.keys() == {"id", "entities", "triples"} for row in ANNOTATIONS)
     assert all(row.keys() == {"id", "date", "themes"} for row in ARTICLES)
     assert all(row.keys() == {"id", "entities", "relationships", "claims"} for row in ELEMENTS)
     card = yaml.safe_load((FOLDER / "corpus.yaml").read_text(encoding="utf-8"))
-    assert card["name"] == FOLDER.name and {"title", "description", "language", "licence", "notes"} <= card.keys()
+    assert (
+        card["name"] == FOLDER.name
+        and {"title", "description", "language", "licence", "notes"} <= card.keys()
+    )
 
 
 def test_the_package_reads_it():
     corpus = minirag.load_corpus("harbor_news")
-    assert len(corpus.documents) == 60 and len(corpus.questions) == 50 and "annotations" in corpus.extractions
+    assert (
+        len(corpus.documents) == 60
+        and len(corpus.questions) == 50
+        and "annotations" in corpus.extractions
+    )
 
 
 def test_length():
@@ -101,15 +117,30 @@ def test_a_theme_runs_through_the_corpus(theme):
 
 
 def test_themes_are_interwoven():
-    assert all(row["themes"] and len(set(row["themes"])) == len(row["themes"]) and set(row["themes"]) <= set(THEMES) for row in ARTICLES)
+    assert all(
+        row["themes"]
+        and len(set(row["themes"])) == len(row["themes"])
+        and set(row["themes"]) <= set(THEMES)
+        for row in ARTICLES
+    )
     assert sum(len(row["themes"]) > 1 for row in ARTICLES) >= 30
-    pairs = {frozenset((one, two)) for row in ARTICLES for one in row["themes"] for two in row["themes"] if one != two}
+    pairs = {
+        frozenset((one, two))
+        for row in ARTICLES
+        for one in row["themes"]
+        for two in row["themes"]
+        if one != two
+    }
     assert len(pairs) >= 12  # of 15
 
 
 def repeated_share(texts, n=5):
-    """Share of all word n-grams that belong to an n-gram occurring more than once, in one text or across texts."""
-    counts = Counter(tuple(words[i : i + n]) for words in map(tokenize, texts) for i in range(len(words) - n + 1))
+    """Share of all word n-grams that belong to an n-gram occurring more than once, in one text or
+    across texts.
+    """
+    counts = Counter(
+        tuple(words[i : i + n]) for words in map(tokenize, texts) for i in range(len(words) - n + 1)
+    )
     return sum(count for count in counts.values() if count > 1) / counts.total()
 
 
@@ -120,16 +151,28 @@ def test_prose_is_not_made_from_a_template():
 
 
 def test_repeated_share_sees_a_template():
-    assert repeated_share([f"the council of {name} met on a cold Monday evening" for name in ("Aal", "Bree", "Cly")]) > 0.3
+    assert (
+        repeated_share(
+            [
+                f"the council of {name} met on a cold Monday evening"
+                for name in ("Aal", "Bree", "Cly")
+            ]
+        )
+        > 0.3
+    )
 
 
 @pytest.mark.parametrize("row", ANNOTATIONS, ids=by_id)
 def test_annotations_are_phrases_of_their_article(row):
     article = BODY[row["id"]].lower()
-    phrases = set(row["entities"]) | {phrase for subject, _, obj in row["triples"] for phrase in (subject, obj)}
+    phrases = set(row["entities"]) | {
+        phrase for subject, _, obj in row["triples"] for phrase in (subject, obj)
+    }
     assert sorted(phrase for phrase in phrases if phrase.lower() not in article) == []
     assert 8 <= len(row["triples"]) <= 14 and len(row["entities"]) == len(set(row["entities"])) >= 4
-    assert all(len(triple) == 3 and all(part.strip() for part in triple) for triple in row["triples"])
+    assert all(
+        len(triple) == 3 and all(part.strip() for part in triple) for triple in row["triples"]
+    )
     assert len({tuple(triple) for triple in row["triples"]}) == len(row["triples"])
 
 
@@ -138,27 +181,55 @@ def test_elements_hang_together(row):
     names = [entity["name"] for entity in row["entities"]]
     pairs = [frozenset((each["source"], each["target"])) for each in row["relationships"]]
     assert 4 <= len(names) <= 9 and 4 <= len(pairs) <= 9 and len(row["claims"]) <= 2
-    assert len(set(names)) == len(names) and len(set(pairs)) == len(pairs) and all(len(pair) == 2 for pair in pairs)
+    assert (
+        len(set(names)) == len(names)
+        and len(set(pairs)) == len(pairs)
+        and all(len(pair) == 2 for pair in pairs)
+    )
     assert set().union(*pairs) <= set(names)
-    assert all(each["strength"] in range(1, 11) and each["description"].strip() for each in row["relationships"])
-    assert all(entity["type"] in TYPES and entity["name"].isupper() and entity["description"].strip() for entity in row["entities"])
+    assert all(
+        each["strength"] in range(1, 11) and each["description"].strip()
+        for each in row["relationships"]
+    )
+    assert all(
+        entity["type"] in TYPES and entity["name"].isupper() and entity["description"].strip()
+        for entity in row["entities"]
+    )
 
 
 @pytest.mark.parametrize("row", ELEMENTS, ids=by_id)
 def test_people_and_boats_of_the_elements_are_in_the_article(row):
     article = BODY[row["id"]].upper()
     named = [entity["name"] for entity in row["entities"] if entity["type"] in ("PERSON", "BOAT")]
-    assert [name for name in named if name.split()[-1] not in article and MEANT.get((row["id"], name), OFFICES.get(name, name)) not in article] == []
+    assert [
+        name
+        for name in named
+        if name.split()[-1] not in article
+        and MEANT.get((row["id"], name), OFFICES.get(name, name)) not in article
+    ] == []
 
 
 @pytest.mark.parametrize("row", ELEMENTS, ids=by_id)
 def test_claims_are_sourced_and_dated(row):
     names = {entity["name"] for entity in row["entities"]} | {"NONE"}
     for claim in row["claims"]:
-        assert claim.keys() == {"subject", "object", "type", "status", "start_date", "end_date", "description", "source_text"}
+        assert claim.keys() == {
+            "subject",
+            "object",
+            "type",
+            "status",
+            "start_date",
+            "end_date",
+            "description",
+            "source_text",
+        }
         assert claim["source_text"] in BODY[row["id"]] and claim["status"] in STATUSES
         assert {claim["subject"], claim["object"]} <= names and claim["subject"] != "NONE"
-        dates = [datetime.date.fromisoformat(claim[end]) for end in ("start_date", "end_date") if claim[end] != "NONE"]
+        dates = [
+            datetime.date.fromisoformat(claim[end])
+            for end in ("start_date", "end_date")
+            if claim[end] != "NONE"
+        ]
         assert dates == sorted(dates)
         assert claim["start_date"] == "NONE" or dates[0] <= DATE[row["id"]]
 
@@ -188,7 +259,11 @@ def test_something_is_claimed_and_taken_back():
 
 def test_question_kinds():
     assert Counter(row["kind"] for row in QUESTIONS) == {"global": 25, "local": 25}
-    assert all(row["answers"] == row["gold"] == row["chain"] == [] for row in QUESTIONS if row["kind"] == "global")
+    assert all(
+        row["answers"] == row["gold"] == row["chain"] == []
+        for row in QUESTIONS
+        if row["kind"] == "global"
+    )
 
 
 LOCAL = [row for row in QUESTIONS if row["kind"] == "local"]
@@ -196,15 +271,25 @@ LOCAL = [row for row in QUESTIONS if row["kind"] == "local"]
 
 @pytest.mark.parametrize("row", LOCAL, ids=by_id)
 def test_gold_articles_hold_the_answer(row):
-    assert row["gold"] == sorted(set(row["gold"])) and 1 <= len(row["gold"]) <= 3 and set(row["gold"]) <= BODY.keys()
-    assert len(row["chain"]) >= len(row["gold"]) and all(step.endswith(".") for step in row["chain"])
+    assert (
+        row["gold"] == sorted(set(row["gold"]))
+        and 1 <= len(row["gold"]) <= 3
+        and set(row["gold"]) <= BODY.keys()
+    )
+    assert len(row["chain"]) >= len(row["gold"]) and all(
+        step.endswith(".") for step in row["chain"]
+    )
     gold = "\n".join(BODY[passage] for passage in row["gold"]).lower()
-    parts = ("£6.4", "£9.1 million") if row["id"] == "q41" else re.split(r", | and ", row["answers"][0])  # q41 asks for a difference
+    parts = (
+        ("£6.4", "£9.1 million") if row["id"] == "q41" else re.split(r", | and ", row["answers"][0])
+    )  # q41 asks for a difference
     assert [part for part in parts if part.lower() not in gold] == []
 
 
 def recall(scores_of, k):
-    """Mean recall in percent of the first k articles for local questions: with one gold article, with several, and all."""
+    """Mean recall in percent of the first k articles for local questions: with one gold article,
+    with several, and all.
+    """
     found = defaultdict(list)
     for row in LOCAL:
         best = sorted(zip(BODY, scores_of(row["question"])), key=lambda pair: -pair[1])[:k]
@@ -215,7 +300,9 @@ def recall(scores_of, k):
 
 
 def table_row(scores_of):
-    return " | ".join(f"{two:.1f} / {five:.1f}" for two, five in zip(recall(scores_of, 2), recall(scores_of, 5)))
+    return " | ".join(
+        f"{two:.1f} / {five:.1f}" for two, five in zip(recall(scores_of, 2), recall(scores_of, 5))
+    )
 
 
 def test_bm25_recall_is_the_readme_s():
@@ -228,5 +315,13 @@ def test_bm25_recall_is_the_readme_s():
 def test_dense_recall_is_the_readme_s():
     encoder = minirag.load_encoder("minilm")
     passages = encoder.encode(list(BODY.values()))
-    questions = dict(zip((row["question"] for row in LOCAL), encoder.encode([row["question"] for row in LOCAL], kind="query")))
-    assert f"| dense, MiniLM | {table_row(lambda question: passages @ questions[question])} |" in README
+    questions = dict(
+        zip(
+            (row["question"] for row in LOCAL),
+            encoder.encode([row["question"] for row in LOCAL], kind="query"),
+        )
+    )
+    assert (
+        f"| dense, MiniLM | {table_row(lambda question: passages @ questions[question])} |"
+        in README
+    )

@@ -1,4 +1,6 @@
-"""The shipped corpus `professors`: its files agree with each other, its prose is prose, and BM25 alone does not solve it."""
+"""The shipped corpus `professors`: its files agree with each other, its prose is prose, and BM25
+alone does not solve it.
+"""
 
 import json
 import re
@@ -10,9 +12,18 @@ import yaml
 
 FOLDER = Path(__file__).parents[1] / "data" / "corpora" / "professors"
 KINDS = {"single-hop": 6, "bridge": 6, "path-finding": 8, "comparison": 4}
-# Question -> the names of its two constraints' hubs and of the person in whom they meet, every way they are written in the corpus.
-UNIVERSITY, DISEASE = r"University of Veldmark|Veldmark University|the Mark\b", r"Lanthorn('s)? Disease|PTD|temporal dysmetria"
-MEDAL, EXPEDITION, COMPANY, TOWN = "Candlemas Medal", "Kittering Expedition", "Quillon", "Port Sable"
+# Question -> the names of its two constraints' hubs and of the person in whom they meet, every way
+# they are written in the corpus.
+UNIVERSITY, DISEASE = (
+    r"University of Veldmark|Veldmark University|the Mark\b",
+    r"Lanthorn('s)? Disease|PTD|temporal dysmetria",
+)
+MEDAL, EXPEDITION, COMPANY, TOWN = (
+    "Candlemas Medal",
+    "Kittering Expedition",
+    "Quillon",
+    "Port Sable",
+)
 MEETING = {
     "q13": (UNIVERSITY, DISEASE, "Marrow"),
     "q14": (MEDAL, DISEASE, "W[ąa]sik"),
@@ -29,7 +40,11 @@ def rows(name):
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
-PASSAGES, QUESTIONS, ANNOTATIONS = rows("passages.jsonl"), rows("questions.jsonl"), rows("annotations.jsonl")
+PASSAGES, QUESTIONS, ANNOTATIONS = (
+    rows("passages.jsonl"),
+    rows("questions.jsonl"),
+    rows("annotations.jsonl"),
+)
 BODY = {row["id"]: f"{row['title']}\n{row['text']}" for row in PASSAGES}
 
 
@@ -46,10 +61,15 @@ def test_ids_are_unique_and_complete():
 
 def test_rows_have_exactly_the_stated_fields():
     assert all(row.keys() == {"id", "title", "text"} for row in PASSAGES)
-    assert all(row.keys() == {"id", "question", "answers", "gold", "kind", "chain"} for row in QUESTIONS)
+    assert all(
+        row.keys() == {"id", "question", "answers", "gold", "kind", "chain"} for row in QUESTIONS
+    )
     assert all(row.keys() == {"id", "entities", "triples"} for row in ANNOTATIONS)
     card = yaml.safe_load((FOLDER / "corpus.yaml").read_text(encoding="utf-8"))
-    assert card["name"] == FOLDER.name and {"title", "description", "language", "licence", "notes"} <= card.keys()
+    assert (
+        card["name"] == FOLDER.name
+        and {"title", "description", "language", "licence", "notes"} <= card.keys()
+    )
 
 
 @pytest.mark.parametrize("row", PASSAGES, ids=lambda row: row["id"])
@@ -58,8 +78,12 @@ def test_passages_are_short(row):
 
 
 def repeated_share(texts, n=5):
-    """Share of all word n-grams that belong to an n-gram occurring more than once, in one text or across texts."""
-    counts = Counter(tuple(words[i : i + n]) for words in map(tokens, texts) for i in range(len(words) - n + 1))
+    """Share of all word n-grams that belong to an n-gram occurring more than once, in one text or
+    across texts.
+    """
+    counts = Counter(
+        tuple(words[i : i + n]) for words in map(tokens, texts) for i in range(len(words) - n + 1)
+    )
     return sum(count for count in counts.values() if count > 1) / counts.total()
 
 
@@ -70,16 +94,25 @@ def test_prose_is_not_made_from_a_template():
 
 
 def test_repeated_share_sees_a_template():
-    assert repeated_share([f"the town of {name} lies on a broad slow river" for name in ("Aal", "Bree", "Cly")]) > 0.3
+    assert (
+        repeated_share(
+            [f"the town of {name} lies on a broad slow river" for name in ("Aal", "Bree", "Cly")]
+        )
+        > 0.3
+    )
 
 
 @pytest.mark.parametrize("row", ANNOTATIONS, ids=lambda row: row["id"])
 def test_annotations_are_phrases_of_their_passage(row):
     passage = BODY[row["id"]].lower()
-    phrases = set(row["entities"]) | {phrase for subject, _, obj in row["triples"] for phrase in (subject, obj)}
+    phrases = set(row["entities"]) | {
+        phrase for subject, _, obj in row["triples"] for phrase in (subject, obj)
+    }
     assert sorted(phrase for phrase in phrases if phrase.lower() not in passage) == []
     assert 5 <= len(row["triples"]) <= 10 and len(row["entities"]) == len(set(row["entities"])) >= 1
-    assert all(len(triple) == 3 and all(part.strip() for part in triple) for triple in row["triples"])
+    assert all(
+        len(triple) == 3 and all(part.strip() for part in triple) for triple in row["triples"]
+    )
     assert len({tuple(triple) for triple in row["triples"]}) == len(row["triples"])
 
 
@@ -113,15 +146,24 @@ def test_path_finding_needs_association(question_id):
     assert re.search(person, question["answers"][0])
     about = [text for text in BODY.values() if re.search(person, text)]
     assert not [text for text in about if re.search(first, text) and re.search(second, text)]
-    assert any(re.search(first, text) for text in about) and any(re.search(second, text) for text in about)
-    assert all(re.search(person, BODY[passage]) for passage in question["gold"] if passage != "p02")  # p02 says what PTD is, of nobody
+    assert any(re.search(first, text) for text in about) and any(
+        re.search(second, text) for text in about
+    )
+    assert all(
+        re.search(person, BODY[passage]) for passage in question["gold"] if passage != "p02"
+    )  # p02 says what PTD is, of nobody
 
 
 @pytest.mark.parametrize("question_id", MEETING)
 def test_each_constraint_alone_leaves_several_passages(question_id):
     first, second, person = MEETING[question_id]
     for hub in (first, second):
-        assert sum(bool(re.search(hub, text)) and not re.search(person, text) for text in BODY.values()) >= 3
+        assert (
+            sum(
+                bool(re.search(hub, text)) and not re.search(person, text) for text in BODY.values()
+            )
+            >= 3
+        )
 
 
 def bm25_recall(k):
@@ -132,7 +174,9 @@ def bm25_recall(k):
         scores = dict(zip(BODY, index.get_scores(tokens(row["question"]))))
         found = sorted(scores, key=scores.get, reverse=True)[:k]
         for kind in (row["kind"], "all"):
-            recall.setdefault(kind, []).append(len(set(found) & set(row["gold"])) / len(row["gold"]))
+            recall.setdefault(kind, []).append(
+                len(set(found) & set(row["gold"])) / len(row["gold"])
+            )
     return {kind: 100 * sum(values) / len(values) for kind, values in recall.items()}
 
 

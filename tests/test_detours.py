@@ -1,4 +1,6 @@
-"""The synthetic task `detours`: the same everywhere, answerable only by walking, balanced, and with evidence that is right."""
+"""The synthetic task `detours`: the same everywhere, answerable only by walking, balanced, and with
+evidence that is right.
+"""
 
 import hashlib
 import os
@@ -9,8 +11,8 @@ from collections import Counter
 import pytest
 
 from minirag.algorithms.textual import TextualGraph
-from minirag.detours import NAMES, RELATIONS, VALUES, detours, named_entity
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
+from minirag.corpora.detours import NAMES, RELATIONS, VALUES, detours, named_entity
 
 ANSWERS = {value for values in VALUES.values() for value in values}
 DIGEST = "75329e672ce32ee3"
@@ -22,24 +24,43 @@ def task():
 
 
 def digest(questions):
-    lines = [f"{q.id} {q.question} {q.answer} {q.graph.nodes} {q.graph.edges} {q.evidence_nodes} {q.evidence_edges}" for q in questions]
+    lines = [
+        f"{q.id} {q.question} {q.answer} {q.graph.nodes} {q.graph.edges} {q.evidence_nodes} {q.evidence_edges}"
+        for q in questions
+    ]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def walk(question):
-    """All answers that a reader finds by following the two words of the question from the person it names."""
-    attribute, relation, name = question.question.removeprefix("what is the ").removesuffix(" ?").split(" of ")
+    """All answers that a reader finds by following the two words of the question from the person it
+    names.
+    """
+    attribute, relation, name = (
+        question.question.removeprefix("what is the ").removesuffix(" ?").split(" of ")
+    )
     graph, relation = question.graph, relation.removeprefix("the ")
-    reached = [tail for head, text, tail in graph.edges if graph.nodes[head] == name and text == relation]
-    return [graph.nodes[tail] for head, text, tail in graph.edges if head in reached and text == attribute]
+    reached = [
+        tail for head, text, tail in graph.edges if graph.nodes[head] == name and text == relation
+    ]
+    return [
+        graph.nodes[tail]
+        for head, text, tail in graph.edges
+        if head in reached and text == attribute
+    ]
 
 
 def test_the_same_questions_everywhere():
     assert digest(detours(train=3, validation=2, test=5).test) == DIGEST
     code = "from test_detours import *; print(digest(detours(train=3, validation=2, test=5).test))"
     for seed in ("1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
-        run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
+        environment = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, check=False
+        )
         assert run.stdout.decode().strip() == DIGEST, run.stderr.decode()
 
 
@@ -64,24 +85,43 @@ def test_every_question_has_its_own_small_graph(task):
 
 def test_no_detour_leads_to_the_answer(task):
     for question in task.test:
-        graph, (asked, reached, _), (_, last) = question.graph, question.evidence_nodes, question.evidence_edges
+        graph, (asked, reached, _), (_, last) = (
+            question.graph,
+            question.evidence_nodes,
+            question.evidence_edges,
+        )
         attribute = graph.edges[last][1]
-        near = {asked} | {tail for head, _, tail in graph.edges if head == asked and graph.nodes[tail] in NAMES} - {reached}
+        near = {asked} | {
+            tail for head, _, tail in graph.edges if head == asked and graph.nodes[tail] in NAMES
+        } - {reached}
         assert len(near) == 2  # the named person and one other
-        assert question.answer not in {graph.nodes[tail] for head, text, tail in graph.edges if head in near and text == attribute}
+        assert question.answer not in {
+            graph.nodes[tail]
+            for head, text, tail in graph.edges
+            if head in near and text == attribute
+        }
 
 
 def test_answers_relations_and_places_are_balanced(task):
     assert set(Counter(question.answer for question in task.test).values()) == {10}
     assert {question.answer for question in task.train} == ANSWERS == set(task.answers)
-    relations = Counter(question.graph.edges[question.evidence_edges[0]][1] for question in task.train)
-    assert set(relations) == set(RELATIONS) and max(relations.values()) < 2 * min(relations.values())
+    relations = Counter(
+        question.graph.edges[question.evidence_edges[0]][1] for question in task.train
+    )
+    assert set(relations) == set(RELATIONS) and max(relations.values()) < 2 * min(
+        relations.values()
+    )
     first = [question.evidence_nodes[2] < len(question.graph.nodes) / 2 for question in task.train]
-    assert 0.42 < sum(first) / len(first) < 0.58  # where a node stands says nothing about whether it is the answer
+    assert (
+        0.42 < sum(first) / len(first) < 0.58
+    )  # where a node stands says nothing about whether it is the answer
 
 
 def test_no_graph_comes_twice(task):
-    graphs = [(frozenset(q.graph.nodes), frozenset(q.graph.lines())) for q in task.train + task.validation + task.test]
+    graphs = [
+        (frozenset(q.graph.nodes), frozenset(q.graph.lines()))
+        for q in task.train + task.validation + task.test
+    ]
     assert len(set(graphs)) == len(graphs)
 
 
@@ -90,7 +130,10 @@ def test_evidence_is_the_way(task):
         graph, (asked, reached, answer) = question.graph, question.evidence_nodes
         first, second = (graph.edges[edge] for edge in question.evidence_edges)
         assert (first[0], first[2], second[0], second[2]) == (asked, reached, reached, answer)
-        assert question.question == f"what is the {second[1]} of the {first[1]} of {graph.nodes[asked]} ?"
+        assert (
+            question.question
+            == f"what is the {second[1]} of the {first[1]} of {graph.nodes[asked]} ?"
+        )
         assert graph.nodes[answer] == question.answer
 
 
@@ -113,10 +156,22 @@ def test_other_sizes():
     assert "12 people" in task.source and "synthetic" in task.source
     for question in task.test:
         assert len(question.graph.edges) == 12 * 6 and walk(question) == [question.answer]
-    assert all(walk(question) == [question.answer] for question in detours(0, 0, 40, people=2, contacts=1).test)
+    assert all(
+        walk(question) == [question.answer]
+        for question in detours(0, 0, 40, people=2, contacts=1).test
+    )
 
 
-@pytest.mark.parametrize("sizes", [{"people": 1}, {"people": 41}, {"contacts": 0}, {"contacts": 8}, {"contacts": 9, "people": 12}])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"people": 1},
+        {"people": 41},
+        {"contacts": 0},
+        {"contacts": 8},
+        {"contacts": 9, "people": 12},
+    ],
+)
 def test_sizes_that_cannot_be_made(sizes):
     with pytest.raises(MiniragError, match="cannot be made"):
         detours(1, 1, 1, **sizes)
@@ -124,4 +179,8 @@ def test_sizes_that_cannot_be_made(sizes):
 
 def test_words_do_not_overlap():
     words = [*NAMES, *RELATIONS, *VALUES, *ANSWERS]
-    assert len({word.lower() for word in words}) == len(words) == len(NAMES) + len(RELATIONS) + len(VALUES) + sum(map(len, VALUES.values()))
+    assert (
+        len({word.lower() for word in words})
+        == len(words)
+        == len(NAMES) + len(RELATIONS) + len(VALUES) + sum(map(len, VALUES.values()))
+    )

@@ -1,20 +1,22 @@
-"""The target `dulce`: Table 3's structure on Microsoft's real index, and our division against theirs."""
+"""The target `dulce`: Table 3's structure on Microsoft's real index, and our division against
+theirs.
+"""
 
 import json
 
 import pytest
 from typer.testing import CliRunner
 
+from minirag import reproduce_table
 from minirag.cli import app
-from minirag.evaluate import reproduce
-from minirag.evaluate.dulce import reproduce_dulce
+from minirag.reproduce.dulce import reproduce_dulce
 
 pytestmark = pytest.mark.needs("dulce")
 
 
 @pytest.fixture(scope="module")
 def result():
-    return reproduce("dulce")
+    return reproduce_table("dulce")
 
 
 def rows_of(result):
@@ -23,28 +25,48 @@ def rows_of(result):
 
 def test_everything_loads(result):
     files = rows_of(result)["files"]
-    assert [files[name] for name in ("entities", "relationships", "claims", "reports", "text units", "levels")] == [89, 373, 156, 20, 50, 2]
+    assert [
+        files[name]
+        for name in ("entities", "relationships", "claims", "reports", "text units", "levels")
+    ] == [89, 373, 156, 20, 50, 2]
 
 
 def test_our_division_is_no_worse_than_microsoft_s(result):
     found = rows_of(result)["modularity"]
-    assert found["ours level 0"] >= found["microsoft level 0"] and 0 < rows_of(result)["agreement"]["AMI level 0"] <= 1
+    assert (
+        found["ours level 0"] >= found["microsoft level 0"]
+        and 0 < rows_of(result)["agreement"]["AMI level 0"] <= 1
+    )
 
 
 def test_table_3_on_real_reports(result):
     rows = rows_of(result)
     for owner in ("microsoft", "ours"):
         assert rows["C0"][f"{owner} % of TS"] <= 20 < 100 == rows["TS"][f"{owner} % of TS"]
-        assert rows["C0"][f"{owner} tokens"] < rows["C1"][f"{owner} tokens"] < rows["TS"][f"{owner} tokens"]
+        assert (
+            rows["C0"][f"{owner} tokens"]
+            < rows["C1"][f"{owner} tokens"]
+            < rows["TS"][f"{owner} tokens"]
+        )
     for name in ("C2", "C3"):
-        assert rows[name]["microsoft tokens"] == rows["C1"]["microsoft tokens"] and "projected down" in rows[name]["microsoft note"]
+        assert (
+            rows[name]["microsoft tokens"] == rows["C1"]["microsoft tokens"]
+            and "projected down" in rows[name]["microsoft note"]
+        )
     assert "microsoft note" not in rows["C1"]
 
 
 def test_paper_microsoft_and_ours_have_their_own_columns(result):
     line = result["table"][0]
-    assert line["paper, podcast: units"] == 34 and line["paper, news: tokens"] == 39770 and line["Microsoft's files: units"] == 7
-    assert line["ours: units"] != line["Microsoft's files: units"] or line["ours: tokens"] != line["Microsoft's files: tokens"]
+    assert (
+        line["paper, podcast: units"] == 34
+        and line["paper, news: tokens"] == 39770
+        and line["Microsoft's files: units"] == 7
+    )
+    assert (
+        line["ours: units"] != line["Microsoft's files: units"]
+        or line["ours: tokens"] != line["Microsoft's files: tokens"]
+    )
     assert any("C2 and C3 are C1" in note for note in result["notes"])
 
 
@@ -55,7 +77,9 @@ def test_contexts_hold_member_elements_only_and_account_for_all(result):
         assert row["tokens"] <= 8000 and row["packed"] <= row["member elements"]
         if not row["reports instead"]:
             assert row["packed"] + row["left out"] == row["member elements"]
-    assert any(row["reports instead"] for row in contexts) and any(row["code from outside"] for row in contexts)
+    assert any(row["reports instead"] for row in contexts) and any(
+        row["code from outside"] for row in contexts
+    )
 
 
 def test_windows_hold_what_they_say(result):
@@ -74,8 +98,20 @@ def test_rows_can_be_picked():
 
 
 def test_the_command_writes_json(tmp_path):
-    run = CliRunner().invoke(app, ["reproduce", "dulce", "--rows", "files,C0,modularity", "--json", str(tmp_path / "d.json")])
+    run = CliRunner().invoke(
+        app,
+        ["reproduce", "dulce", "--rows", "files,C0,modularity", "--json", str(tmp_path / "d.json")],
+    )
     written = json.loads((tmp_path / "d.json").read_text(encoding="utf-8"))
-    assert run.exit_code == 0 and written["target"] == "dulce" and written["rows"][0]["claims"] == 156 and "Only 2 levels exist" in run.output
+    assert (
+        run.exit_code == 0
+        and written["target"] == "dulce"
+        and written["rows"][0]["claims"] == 156
+        and "Only 2 levels exist" in run.output
+    )
     assert CliRunner().invoke(app, ["reproduce", "dulce", "--dry-run"]).exit_code == 0
-    assert CliRunner().invoke(app, ["reproduce", "dulce", "--markdown"]).output.startswith("| condition")
+    assert (
+        CliRunner()
+        .invoke(app, ["reproduce", "dulce", "--markdown"])
+        .output.startswith("| condition")
+    )

@@ -1,4 +1,6 @@
-"""Ego-graphs: members against networkx, pooling against a loop, the ranking against scikit-learn, and an index that grows without starting over."""
+"""Ego-graphs: members against networkx, pooling against a loop, the ranking against scikit-learn,
+and an index that grows without starting over.
+"""
 
 import random
 
@@ -11,13 +13,15 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from minirag.algorithms.ego_graphs import ego_graph, members, pool, rank_ego_graphs, touched
 from minirag.algorithms.textual import TextualGraph
+from minirag.core.errors import MiniragError
 from minirag.index.ego_graphs import EgoIndex
 from minirag.operators.subgraph import ego_graphs
-from minirag.utils import MiniragError
 
 from .small import TableEncoder
 
-EXAMPLE = TextualGraph(tuple("ABCDE"), ((0, "r1", 1), (0, "r2", 2), (1, "r3", 3), (1, "r4", 4), (2, "r5", 3)))
+EXAMPLE = TextualGraph(
+    tuple("ABCDE"), ((0, "r1", 1), (0, "r2", 2), (1, "r3", 3), (1, "r4", 4), (2, "r5", 3))
+)
 EMPTY = TextualGraph(())
 DIRECTIONS = ("out", "in", "both")
 
@@ -25,7 +29,10 @@ DIRECTIONS = ("out", "in", "both")
 def random_graph(rng, most=12, texts="abcdef"):
     """Loops, copies of edges and nodes without any are all there."""
     count = rng.randint(1, most)
-    edges = [(rng.randrange(count), rng.choice(texts), rng.randrange(count)) for _ in range(rng.randint(0, 2 * count))]
+    edges = [
+        (rng.randrange(count), rng.choice(texts), rng.randrange(count))
+        for _ in range(rng.randint(0, 2 * count))
+    ]
     edges += rng.sample(edges, min(2, len(edges)))
     return TextualGraph(tuple(rng.choice(texts) for _ in range(count)), tuple(edges))
 
@@ -34,7 +41,12 @@ def by_networkx(graph, root, hops, direction):
     whole = nx.MultiDiGraph()
     whole.add_nodes_from(range(len(graph.nodes)))
     whole.add_edges_from((head, tail, i) for i, (head, _, tail) in enumerate(graph.edges))
-    found = nx.ego_graph(whole.reverse() if direction == "in" else whole, root, radius=hops, undirected=direction == "both")
+    found = nx.ego_graph(
+        whole.reverse() if direction == "in" else whole,
+        root,
+        radius=hops,
+        undirected=direction == "both",
+    )
     return set(found.nodes), {key for *_, key in found.edges(keys=True)}
 
 
@@ -45,7 +57,13 @@ def rows(matrix):
 def test_members_of_the_worked_example():
     """GRAG, Eq. 2"""
     nodes, edges = members(EXAMPLE, 1)
-    assert rows(nodes) == [{0, 1, 2}, {1, 3, 4}, {2, 3}, {3}, {4}] and rows(edges) == [{0, 1}, {2, 3}, {4}, set(), set()]
+    assert rows(nodes) == [{0, 1, 2}, {1, 3, 4}, {2, 3}, {3}, {4}] and rows(edges) == [
+        {0, 1},
+        {2, 3},
+        {4},
+        set(),
+        set(),
+    ]
     assert rows(members(EXAMPLE, 1, "in")[0]) == [{0}, {0, 1}, {0, 2}, {1, 2, 3}, {1, 4}]
     assert rows(members(EXAMPLE, 1, "both")[0])[3] == {1, 2, 3}
     assert rows(members(EXAMPLE, 0)[0]) == [{i} for i in range(5)]
@@ -60,9 +78,13 @@ def test_members_are_those_of_networkx(direction):
         graph, hops = random_graph(rng), rng.randint(0, 4)
         nodes, edges = members(graph, hops, direction)
         assert set(nodes.data) <= {1.0} and set(edges.data) <= {1.0}
-        assert list(zip(rows(nodes), rows(edges))) == [by_networkx(graph, root, hops, direction) for root in range(len(graph.nodes))]
+        assert list(zip(rows(nodes), rows(edges))) == [
+            by_networkx(graph, root, hops, direction) for root in range(len(graph.nodes))
+        ]
         some = rng.choices(range(len(graph.nodes)), k=3)
-        assert rows(members(graph, hops, direction, some)[1]) == [rows(edges)[root] for root in some]
+        assert rows(members(graph, hops, direction, some)[1]) == [
+            rows(edges)[root] for root in some
+        ]
 
 
 def test_pooling_of_the_worked_example():
@@ -77,9 +99,15 @@ def test_pooling_is_the_loops_mean():
     for _ in range(40):
         graph = random_graph(rng)
         numbers = np.random.default_rng(len(graph.edges))
-        n, e = numbers.normal(size=(len(graph.nodes), 5)), numbers.normal(size=(len(graph.edges), 5))
+        n, e = (
+            numbers.normal(size=(len(graph.nodes), 5)),
+            numbers.normal(size=(len(graph.edges), 5)),
+        )
         nodes, edges = members(graph, 2)
-        naive = [np.mean([n[i] for i in sorted(some)] + [e[i] for i in sorted(others)], axis=0) for some, others in zip(rows(nodes), rows(edges))]
+        naive = [
+            np.mean([n[i] for i in sorted(some)] + [e[i] for i in sorted(others)], axis=0)
+            for some, others in zip(rows(nodes), rows(edges))
+        ]
         assert np.allclose(pool(n, e, nodes, edges), naive)
 
 
@@ -89,7 +117,11 @@ def test_the_smallest_graphs():
     assert rank_ego_graphs(np.ones((2, 3)), np.zeros((0, 3)), 4)[0].shape == (2, 0)
     alone = TextualGraph(("A",))
     assert pool([[2.0, 0]], np.zeros((0, 2)), *members(alone, 3)).tolist() == [[2, 0]]
-    assert ego_graph(TextualGraph(("A",), ((0, "is", 0),)), 0, 2) == (TextualGraph(("A",), ((0, "is", 0),)), (0,), (0,))
+    assert ego_graph(TextualGraph(("A",), ((0, "is", 0),)), 0, 2) == (
+        TextualGraph(("A",), ((0, "is", 0),)),
+        (0,),
+        (0,),
+    )
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -100,7 +132,11 @@ def test_one_ego_graph_and_where_its_parts_come_from(direction):
         root = rng.randrange(len(graph.nodes))
         ego, nodes, edges = ego_graph(graph, root, hops, direction)
         assert (set(nodes), set(edges)) == by_networkx(graph, root, hops, direction)
-        assert nodes[0] == root and edges == tuple(sorted(edges)) and ego == graph.subgraph(nodes, edges)
+        assert (
+            nodes[0] == root
+            and edges == tuple(sorted(edges))
+            and ego == graph.subgraph(nodes, edges)
+        )
         whole = nx.DiGraph([(head, tail) for head, _, tail in graph.edges])
         whole.add_nodes_from(range(len(graph.nodes)))
         whole = {"out": whole, "in": whole.reverse(), "both": whole.to_undirected()}[direction]
@@ -109,7 +145,9 @@ def test_one_ego_graph_and_where_its_parts_come_from(direction):
 
 
 def test_the_order_of_an_ego_graph():
-    graph = TextualGraph(tuple("ABCDE"), ((2, "r", 4), (2, "r", 1), (1, "r", 3), (4, "r", 0), (1, "r", 2)))
+    graph = TextualGraph(
+        tuple("ABCDE"), ((2, "r", 4), (2, "r", 1), (1, "r", 3), (4, "r", 0), (1, "r", 2))
+    )
     assert ego_graph(graph, 2, 2)[1] == (2, 1, 4, 3, 0)
 
 
@@ -121,7 +159,9 @@ def test_ranking_is_scikit_learns_cosine():
     pooled[9] = 0
     places, cosines = rank_ego_graphs(questions, pooled, 40)
     expected = cosine_similarity(questions, pooled)
-    assert np.allclose(cosines, -np.sort(-expected, axis=1)) and np.allclose(np.take_along_axis(expected, places, axis=1), cosines)
+    assert np.allclose(cosines, -np.sort(-expected, axis=1)) and np.allclose(
+        np.take_along_axis(expected, places, axis=1), cosines
+    )
     assert all(list(row).index(3) + 1 == list(row).index(7) for row in places)
     one = rank_ego_graphs(questions[0], pooled, 5)
     assert one[0].tolist() == places[0, :5].tolist() and one[1].tolist() == cosines[0, :5].tolist()
@@ -129,12 +169,17 @@ def test_ranking_is_scikit_learns_cosine():
 
 
 def test_the_order_of_additions_makes_no_difference():
-    """Two ego-graphs with the same texts in another order are a tie, which a last digit must not decide. GRAG, Eq. 4"""
+    """Two ego-graphs with the same texts in another order are a tie, which a last digit must not
+    decide. GRAG, Eq. 4
+    """
     numbers = np.random.default_rng(5)
     vectors = numbers.normal(size=(30, 8))
     pooled = np.array([sum(vectors[i] for i in numbers.permutation(30)) / 30 for _ in range(20)])
     assert len({row.tobytes() for row in pooled}) > 1
-    assert rank_ego_graphs(numbers.normal(size=(50, 8)), pooled, 20)[0].tolist() == [list(range(20))] * 50
+    assert (
+        rank_ego_graphs(numbers.normal(size=(50, 8)), pooled, 20)[0].tolist()
+        == [list(range(20))] * 50
+    )
 
 
 def test_errors_name_what_is_wrong():
@@ -190,14 +235,23 @@ def test_an_index_encodes_every_text_once_in_one_call(direction):
     graph = random_graph(rng, 30)
     index = EgoIndex.build(graph, encoder, hops=2, direction=direction)
     [(kind, texts)] = encoder.calls
-    assert kind == "passage" and sorted(texts) == sorted({*graph.nodes, *(text for _, text, _ in graph.edges)})
+    assert kind == "passage" and sorted(texts) == sorted(
+        {*graph.nodes, *(text for _, text, _ in graph.edges)}
+    )
     naive = []
     for root in range(len(graph.nodes)):
         ego, *_ = index.subgraph(root)
-        naive.append(Counting(letters()).encode([*ego.nodes, *(text for _, text, _ in ego.edges)]).astype(float).mean(axis=0))
+        naive.append(
+            Counting(letters())
+            .encode([*ego.nodes, *(text for _, text, _ in ego.edges)])
+            .astype(float)
+            .mean(axis=0)
+        )
     assert np.allclose(index.pooled, naive)
     assert np.array_equal(index.node_vectors, Counting(letters()).encode(graph.nodes))
-    assert np.array_equal(index.edge_vectors, Counting(letters()).encode([text for _, text, _ in graph.edges]))
+    assert np.array_equal(
+        index.edge_vectors, Counting(letters()).encode([text for _, text, _ in graph.edges])
+    )
 
 
 def test_an_index_ranks_in_one_call():
@@ -206,11 +260,24 @@ def test_an_index_ranks_in_one_call():
     index = EgoIndex.build(TextualGraph(("a", "b", "c", "a"), ((0, "a", 2),)), encoder, hops=1)
     found = index.rank_many(["near a?", "near b?"], 2)
     assert encoder.calls[1:] == [("query", ["near a?", "near b?"])]
-    assert found[0][0] == (3, pytest.approx(1)) and found[1][0] == (1, pytest.approx(1)) and found[0][1][0] == 0
-    assert index.rank("near a?", 2) == found[0] and len(index.rank("near a?", 9)) == 4 and index.rank_many([], 2) == []
+    assert (
+        found[0][0] == (3, pytest.approx(1))
+        and found[1][0] == (1, pytest.approx(1))
+        and found[0][1][0] == 0
+    )
+    assert (
+        index.rank("near a?", 2) == found[0]
+        and len(index.rank("near a?", 9)) == 4
+        and index.rank_many([], 2) == []
+    )
     expected = cosine_similarity(encoder.encode(["near a?"]), index.pooled)[0]
-    assert {root: round(cosine, 6) for root, cosine in index.rank("near a?", 4)} == {i: round(float(c), 6) for i, c in enumerate(expected)}
-    assert repr(index) == "EgoIndex: 4 ego-graphs of 1 hop (reached from its root), 3 texts in 64 dimensions by table"
+    assert {root: round(cosine, 6) for root, cosine in index.rank("near a?", 4)} == {
+        i: round(float(c), 6) for i, c in enumerate(expected)
+    }
+    assert (
+        repr(index)
+        == "EgoIndex: 4 ego-graphs of 1 hop (reached from its root), 3 texts in 64 dimensions by table"
+    )
     assert EgoIndex.build(EMPTY, Counting()).rank("near a?", 3) == []
 
 
@@ -223,36 +290,58 @@ def test_an_extended_index_is_the_one_built_anew(seed, hops, direction):
     kept = [edge for edge in grown.edges if max(edge[0], edge[2]) < nodes and rng.random() < 0.7]
     added = [edge for edge in grown.edges if edge not in kept]
     encoder = Counting(letters())
-    before = EgoIndex.build(TextualGraph(grown.nodes[:nodes], tuple(kept)), encoder, hops, direction)
+    before = EgoIndex.build(
+        TextualGraph(grown.nodes[:nodes], tuple(kept)), encoder, hops, direction
+    )
     known = set(before.rows)
     encoder.calls.clear()
     after = before.extended(grown.nodes[nodes:], added)
     asked = [text for _, texts in encoder.calls for text in texts]
     assert sorted(asked) == sorted(set(after.rows) - known) and len(encoder.calls) <= 1
-    anew = EgoIndex.build(TextualGraph(grown.nodes, tuple(kept) + tuple(added)), Counting(letters()), hops, direction)
+    anew = EgoIndex.build(
+        TextualGraph(grown.nodes, tuple(kept) + tuple(added)), Counting(letters()), hops, direction
+    )
     assert after.graph == anew.graph and np.allclose(after.pooled, anew.pooled, atol=1e-12)
-    assert np.array_equal(after.node_vectors, anew.node_vectors) and np.array_equal(after.edge_vectors, anew.edge_vectors)
+    assert np.array_equal(after.node_vectors, anew.node_vectors) and np.array_equal(
+        after.edge_vectors, anew.edge_vectors
+    )
     assert before.graph.nodes == grown.nodes[:nodes]
 
 
 def test_an_extension_pools_only_what_it_touches(monkeypatch):
-    """A new node at the end of a chain: the two nodes that reach it within two hops, and itself; the rest keep their rows."""
+    """A new node at the end of a chain: the two nodes that reach it within two hops, and itself;
+    the rest keep their rows.
+    """
     chain = TextualGraph(tuple("abcdefg"), tuple((i, "next", i + 1) for i in range(6)))
     index = EgoIndex.build(chain, Counting(letters()), hops=2)
     pooled = []
-    monkeypatch.setattr("minirag.index.ego_graphs.pool", lambda *given: pooled.append(given[2].shape[0]) or pool(*given))
+    monkeypatch.setattr(
+        "minirag.index.ego_graphs.pool",
+        lambda *given: pooled.append(given[2].shape[0]) or pool(*given),
+    )
     longer = index.extended(["h"], [(6, "next", 7)])
-    assert pooled == [3] and [chain.nodes[i] for i in range(7) if not np.array_equal(longer.pooled[i], index.pooled[i])] == ["f", "g"]
+    assert pooled == [3] and [
+        chain.nodes[i] for i in range(7) if not np.array_equal(longer.pooled[i], index.pooled[i])
+    ] == ["f", "g"]
     assert np.array_equal(index.extended().pooled, index.pooled) and pooled == [3]
 
 
 def test_an_index_is_saved_and_loaded(tmp_path):
-    index = EgoIndex.build(TextualGraph(("a", 'b\n"', "é"), ((0, "c", 1),)), Counting(letters()), hops=1, direction="in")
+    index = EgoIndex.build(
+        TextualGraph(("a", 'b\n"', "é"), ((0, "c", 1),)),
+        Counting(letters()),
+        hops=1,
+        direction="in",
+    )
     again = EgoIndex.load(index.save(tmp_path / "ego"), Counting(letters()))
-    assert (again.graph, again.hops, again.direction) == (index.graph, 1, "in") and np.array_equal(again.pooled, index.pooled)
+    assert (again.graph, again.hops, again.direction) == (index.graph, 1, "in") and np.array_equal(
+        again.pooled, index.pooled
+    )
     with pytest.raises(MiniragError, match="ego_graphs.json is missing"):
         EgoIndex.load(tmp_path, Counting())
-    (tmp_path / "ego_graphs.json").write_text('{"hops": 1, "direction": "in", "nodes": ["a"], "edges": [[0, "r", 9]]}')
+    (tmp_path / "ego_graphs.json").write_text(
+        '{"hops": 1, "direction": "in", "nodes": ["a"], "edges": [[0, "r", 9]]}'
+    )
     with pytest.raises(MiniragError, match="Build them again"):
         EgoIndex.load(tmp_path, Counting())
 
@@ -275,11 +364,28 @@ def test_the_operator_shows_roots_and_what_they_hold_together():
     graph = TextualGraph(tuple("abcd"), ((0, "a", 1), (1, "e", 2), (3, "d", 3)))
     index = EgoIndex.build(graph, encoder, hops=1)
     first, second = ego_graphs(["?", "!"], index, top=1)
-    assert [(label, root) for label, root, _ in first.data["roots"]] == [("a", 0)] and first.data["nodes"] == (0, 1) and first.data["edges"] == (0,)
-    assert second.items == (("d", pytest.approx(1)),) and second.data["nodes"] == (3,) and second.data["edges"] == (2,)
-    assert str(second) == "ego-graphs: the 1 ego-graph of 1 hop nearest to the question, together 1 node and 1 edge -> d (1.000)"
+    assert (
+        [(label, root) for label, root, _ in first.data["roots"]] == [("a", 0)]
+        and first.data["nodes"] == (0, 1)
+        and first.data["edges"] == (0,)
+    )
+    assert (
+        second.items == (("d", pytest.approx(1)),)
+        and second.data["nodes"] == (3,)
+        and second.data["edges"] == (2,)
+    )
+    assert (
+        str(second)
+        == "ego-graphs: the 1 ego-graph of 1 hop nearest to the question, together 1 node and 1 edge -> d (1.000)"
+    )
     [both] = ego_graphs(["?"], index, top=2)
     roots = [root for _, root, _ in both.data["roots"]]
     parts = [index.subgraph(root) for root in roots]
-    assert set(both.data["nodes"]) == {i for _, nodes, _ in parts for i in nodes} and set(both.data["edges"]) == {i for *_, edges in parts for i in edges}
-    assert ego_graphs(["?"], EgoIndex.build(EMPTY, encoder), 3)[0].data == {"roots": [], "nodes": (), "edges": ()}
+    assert set(both.data["nodes"]) == {i for _, nodes, _ in parts for i in nodes} and set(
+        both.data["edges"]
+    ) == {i for *_, edges in parts for i in edges}
+    assert ego_graphs(["?"], EgoIndex.build(EMPTY, encoder), 3)[0].data == {
+        "roots": [],
+        "nodes": (),
+        "edges": (),
+    }

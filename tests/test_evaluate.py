@@ -6,10 +6,19 @@ import pytest
 from scripted import Scripted
 
 import minirag as mr
-from minirag.evaluate import answer_coverage, compare, evaluate_answers, evaluate_retrieval
-from minirag.evaluate import exact_match, f1, load_expected, recall_at_k, reproduce
+from minirag import reproduce_table
+from minirag.core.errors import MiniragError
+from minirag.evaluate import (
+    answer_coverage,
+    compare,
+    evaluate_answers,
+    evaluate_retrieval,
+    exact_match,
+    f1,
+    load_expected,
+    recall_at_k,
+)
 from minirag.evaluate.expected import judge
-from minirag.utils import MiniragError
 
 
 def test_recall_rounds_a_question_to_four_decimals():
@@ -18,7 +27,13 @@ def test_recall_rounds_a_question_to_four_decimals():
     assert recall_at_k([], ["a"], 5) == 0.0
 
 
-ANSWERS = [("The Beatles!", ["beatles"], 1, 1), ("in 1967", ["1967"], 0, 2 / 3), ("Oslo", ["Bergen", "Oslo"], 1, 1), ("", ["x"], 0, 0), ("no", ["yes"], 0, 0)]
+ANSWERS = [
+    ("The Beatles!", ["beatles"], 1, 1),
+    ("in 1967", ["1967"], 0, 2 / 3),
+    ("Oslo", ["Bergen", "Oslo"], 1, 1),
+    ("", ["x"], 0, 0),
+    ("no", ["yes"], 0, 0),
+]
 
 
 @pytest.mark.parametrize("answer, accepted, em, overlap", ANSWERS)
@@ -63,25 +78,39 @@ def test_coverage_asks_for_whole_words():
     assert answer_coverage(["anything"], [""]) == 0
 
 
-@pytest.mark.parametrize("expected, measured, tolerance, state", [
-    (50.0, 50.0, "exact", "OK"), (50.0, 50.01, "exact", "FAIL"), (50.0, 50.5, "neural", "OKISH"), (50.0, 51.5, "neural", "FAIL"),
-    (50.0, 48.5, "neural", "FAIL"), (50.0, None, "neural", "FAIL"), (None, 50.0, "exact", "OKISH"), (None, None, "exact", "PAPER-ONLY"),
-])
+@pytest.mark.parametrize(
+    "expected, measured, tolerance, state",
+    [
+        (50.0, 50.0, "exact", "OK"),
+        (50.0, 50.01, "exact", "FAIL"),
+        (50.0, 50.5, "neural", "OKISH"),
+        (50.0, 51.5, "neural", "FAIL"),
+        (50.0, 48.5, "neural", "FAIL"),
+        (50.0, None, "neural", "FAIL"),
+        (None, 50.0, "exact", "OKISH"),
+        (None, None, "exact", "PAPER-ONLY"),
+    ],
+)
 def test_judgement(expected, measured, tolerance, state):
     assert judge(expected, measured, tolerance)[0] == state
 
 
 def test_a_missing_row_fails_and_a_paper_row_is_only_shown():
-    expected = {"rows": {"bm25": {"metrics": {"R@2": {"ours": 1.0, "paper": 9.0}}}, "colbert": {"metrics": {"R@2": {"paper": 37.9}}}}}
+    expected = {
+        "rows": {
+            "bm25": {"metrics": {"R@2": {"ours": 1.0, "paper": 9.0}}},
+            "colbert": {"metrics": {"R@2": {"paper": 37.9}}},
+        }
+    }
     states = {(c.row, c.metric): c.state for c in compare([], expected)}
     assert states == {("bm25", "R@2"): "FAIL", ("colbert", "R@2"): "PAPER-ONLY"}
 
 
 def test_unknown_targets_and_rows_are_named():
     with pytest.raises(MiniragError, match="musique_train"):
-        reproduce("musik")
+        reproduce_table("musik")
     with pytest.raises(MiniragError, match="hipporag-code"):
-        reproduce("professors", rows=["hippo"])
+        reproduce_table("professors", rows=["hippo"])
 
 
 def test_questions_without_gold_are_refused():
@@ -94,10 +123,12 @@ def test_questions_without_gold_are_refused():
 
 
 def test_the_stored_table_of_the_shipped_corpus_still_holds():
-    result = reproduce("professors")
+    result = reproduce_table("professors")
     failed = [c for c in result["comparison"] if c.state == "FAIL"]
     assert not failed
-    assert {c.row for c in result["comparison"] if c.state in ("OK", "OKISH") and c.expected is not None} >= {"bm25", "dense", "hipporag", "hipporag-code"}
+    assert {
+        c.row for c in result["comparison"] if c.state in ("OK", "OKISH") and c.expected is not None
+    } >= {"bm25", "dense", "hipporag", "hipporag-code"}
 
 
 def test_every_stored_number_says_where_it_is_from():
@@ -106,4 +137,6 @@ def test_every_stored_number_says_where_it_is_from():
         assert rows
         for name, row in rows.items():
             assert row["tolerance"] in ("exact", "neural"), name
-            assert all(set(cell) <= {"paper", "reference", "ours"} for cell in row["metrics"].values()), name
+            assert all(
+                set(cell) <= {"paper", "reference", "ours"} for cell in row["metrics"].values()
+            ), name

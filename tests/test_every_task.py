@@ -1,4 +1,6 @@
-"""Whatever a model replies to whatever task: the parser returns a value of the same kind and a count, and raises nothing."""
+"""Whatever a model replies to whatever task: the parser returns a value of the same kind and a
+count, and raises nothing.
+"""
 
 import json
 import random
@@ -13,14 +15,33 @@ RECORDS = (
     '("ADA"<|>SELM<|>BIRTH<|>TRUE<|>1870<|>1870<|>Ada came from Selm<|>"born in Selm")<|COMPLETE|>'
 )
 FINDINGS = [{"summary": "Trade", "explanation": "Whale oil [n1]."}]
-REPORT = {"title": "Selm", "summary": "A port.", "rating": 6, "rating_explanation": "Busy.", "findings": FINDINGS}
+REPORT = {
+    "title": "Selm",
+    "summary": "A port.",
+    "rating": 6,
+    "rating_explanation": "Busy.",
+    "findings": FINDINGS,
+}
 REPLIES = (
     RECORDS,
     json.dumps(REPORT),
     json.dumps({"points": [{"description": "Floods worry the town [n3].", "score": 80}]}),
     json.dumps({"answer": "Floods.", "score": 55}),
-    json.dumps({"named_entities": ["Ada", "Selm"], "triples": [["Ada", "born in", "Selm"]], "propositions": ["Ada was born in Selm."]}),
-    json.dumps({"high_level_keywords": ["trade"], "low_level_keywords": ["Ada", "Selm"], "questions": ["Who?"], "users": [{"name": "x", "tasks": ["y"]}]}),
+    json.dumps(
+        {
+            "named_entities": ["Ada", "Selm"],
+            "triples": [["Ada", "born in", "Selm"]],
+            "propositions": ["Ada was born in Selm."],
+        }
+    ),
+    json.dumps(
+        {
+            "high_level_keywords": ["trade"],
+            "low_level_keywords": ["Ada", "Selm"],
+            "questions": ["Who?"],
+            "users": [{"name": "x", "tasks": ["y"]}],
+        }
+    ),
     json.dumps({"winner": 1, "explanation": "It says more."}),
     "Thought: Ada was born in Selm. So the answer is: Selm\nThe answer is Selm.\nAnswer: Selm\nSCORE: 70",
     "YES",

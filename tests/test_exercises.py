@@ -1,4 +1,6 @@
-"""The exercises are held to what they promise: solvable, gradable, and no mistake slips through without its own hint."""
+"""The exercises are held to what they promise: solvable, gradable, and no mistake slips through
+without its own hint.
+"""
 
 import ast
 import importlib.util
@@ -10,14 +12,23 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from minirag import exercises, exercises_build, refresh
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
+from minirag.grading import exercises
+from minirag.workshop import exercises_build, refresh
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "exercises"
 BLANK = (FOLDER / "src" / "blank.txt").read_text(encoding="utf-8")
-SOURCES = {path.stem: exercises_build.read_source(path) for path in sorted((FOLDER / "src").glob("*.py"))}
-POINTS = {"01_chunking_and_bm25": 8, "02_maxsim": 7, "03_personalised_pagerank": 9, "04_node_specificity": 9, "05_graph_from_triples": 9}
+SOURCES = {
+    path.stem: exercises_build.read_source(path) for path in sorted((FOLDER / "src").glob("*.py"))
+}
+POINTS = {
+    "01_chunking_and_bm25": 8,
+    "02_maxsim": 7,
+    "03_personalised_pagerank": 9,
+    "04_node_specificity": 9,
+    "05_graph_from_triples": 9,
+}
 POINTS |= {"06_reports_and_packing": 9, "07_flow_and_paths": 9, "08_descriptions_and_pruning": 10}
 WRONG = [(name, answer) for name, source in SOURCES.items() for answer in source.wrong_answers]
 
@@ -57,11 +68,17 @@ def with_source(notebook, cell_id, text):
 def test_what_is_committed_is_what_the_source_gives(name, tmp_path):
     exercises_build.build_exercise(FOLDER / "src" / f"{name}.py", tmp_path)
     for made in (f"{name}.ipynb", f"solutions/{name}.ipynb"):
-        assert (tmp_path / made).read_bytes() == (FOLDER / made).read_bytes(), f"{made} is not what its source gives: run python -m minirag.exercises_build"
+        assert (tmp_path / made).read_bytes() == (FOLDER / made).read_bytes(), (
+            f"{made} is not what its source gives: run python -m minirag.workshop.exercises_build"
+        )
 
 
 def test_every_source_has_its_notebooks_and_no_notebook_is_without_source():
-    assert list(SOURCES) == exercises.list_exercises() == sorted(path.stem for path in FOLDER.glob("solutions/*.ipynb"))
+    assert (
+        list(SOURCES)
+        == exercises.list_exercises()
+        == sorted(path.stem for path in FOLDER.glob("solutions/*.ipynb"))
+    )
 
 
 @each_exercise
@@ -73,33 +90,56 @@ def test_the_solution_passes_in_a_fresh_process(name):
 @each_exercise
 def test_the_unsolved_notebook_fails_only_because_it_is_unsolved(name):
     notebook = student(name)
-    outcomes = exercises.exercises_run.run_cells(exercises.cells_to_run(SOURCES[name].notebook, notebook))
+    outcomes = exercises.exercises_run.run_cells(
+        exercises.cells_to_run(SOURCES[name].notebook, notebook)
+    )
     assert {outcome["error"] for outcome in outcomes.values() if outcome} == {"NotImplementedError"}
     assert all(outcomes[cell.id] for cell in notebook.cells if nbgrader_of(cell).get("grade"))
     assert {item.status for item in graded(name, notebook).items} == {"not yet"}
 
 
-@pytest.mark.parametrize("name, answer", WRONG, ids=[f"{name[:2]}-{answer['item']}-{answer['name'].replace(' ', '-')}" for name, answer in WRONG])
+@pytest.mark.parametrize(
+    "name, answer",
+    WRONG,
+    ids=[
+        f"{name[:2]}-{answer['item']}-{answer['name'].replace(' ', '-')}" for name, answer in WRONG
+    ],
+)
 def test_a_typical_wrong_answer_gets_its_own_hint(name, answer):
     report = graded(name, exercises_build.with_wrong_answer(SOURCES[name], answer))
     first = next(item for item in report.items if item.status != "passed")
-    assert (first.name, first.status) == (answer["item"], "hint") and answer["hint"] in first.message, report.text()
+    assert (first.name, first.status) == (answer["item"], "hint") and answer[
+        "hint"
+    ] in first.message, report.text()
 
 
 @each_exercise
 def test_every_item_has_wrong_answers_and_every_hint_belongs_to_one_of_them(name):
     answers = SOURCES[name].wrong_answers
-    assert {answer["item"] for answer in answers} == {cell.id for cell in solution_cells(name)} and len(answers) >= 2
-    assert len({answer["hint"] for answer in answers}) == len(answers) == len({(answer["item"], answer["name"]) for answer in answers})
+    assert {answer["item"] for answer in answers} == {
+        cell.id for cell in solution_cells(name)
+    } and len(answers) >= 2
+    assert (
+        len({answer["hint"] for answer in answers})
+        == len(answers)
+        == len({(answer["item"], answer["name"]) for answer in answers})
+    )
     for answer in answers:
-        graded_cell = next(cell for cell in SOURCES[name].notebook.cells if cell.id == f"test-{answer['item']}")
+        graded_cell = next(
+            cell for cell in SOURCES[name].notebook.cells if cell.id == f"test-{answer['item']}"
+        )
         assert graded_cell.source.count(answer["hint"]) == 1
 
 
 def without_each_statement(source):
-    """(the statement, the cell without it) for every statement of a cell's solution, inner ones included."""
+    """(the statement, the cell without it) for every statement of a cell's solution, inner ones
+    included.
+    """
     lines = source.splitlines()
-    first, last = (next(n for n, line in enumerate(lines, 1) if line.strip() == f"### {edge} SOLUTION") for edge in ("BEGIN", "END"))
+    first, last = (
+        next(n for n, line in enumerate(lines, 1) if line.strip() == f"### {edge} SOLUTION")
+        for edge in ("BEGIN", "END")
+    )
 
     def places(tree):
         for node in ast.walk(tree):
@@ -120,7 +160,11 @@ def without_each_statement(source):
 def needless(name, cell_id, source):
     """The statements of a solution cell without which everything still passes."""
     notebook = SOURCES[name].notebook
-    return [said for said, rest in without_each_statement(source) if graded(name, with_source(notebook, cell_id, rest)).ok]
+    return [
+        said
+        for said, rest in without_each_statement(source)
+        if graded(name, with_source(notebook, cell_id, rest)).ok
+    ]
 
 
 @each_exercise
@@ -142,17 +186,29 @@ def test_a_statement_that_can_be_left_out_is_found():
 def test_ids_points_and_hints_are_in_order(name):
     cells = [cell for cell in SOURCES[name].notebook.cells if nbgrader_of(cell)]
     ids = [nbgrader_of(cell)["grade_id"] for cell in cells]
-    assert len(set(ids)) == len(ids) and ids == [cell.id for cell in cells] and all(re.fullmatch(r"[\w-]{1,64}", name) for name in ids)
+    assert (
+        len(set(ids)) == len(ids)
+        and ids == [cell.id for cell in cells]
+        and all(re.fullmatch(r"[\w-]{1,64}", name) for name in ids)
+    )
     tests = [cell for cell in cells if nbgrader_of(cell)["grade"]]
-    assert sum(nbgrader_of(cell)["points"] for cell in tests) == POINTS[name] and all(nbgrader_of(cell)["points"] > 0 for cell in tests)
-    assert all(nbgrader_of(cell)["locked"] for cell in tests) and tests[-1].id == "test-package" and "minirag" in tests[-1].source
+    assert sum(nbgrader_of(cell)["points"] for cell in tests) == POINTS[name] and all(
+        nbgrader_of(cell)["points"] > 0 for cell in tests
+    )
+    assert (
+        all(nbgrader_of(cell)["locked"] for cell in tests)
+        and tests[-1].id == "test-package"
+        and "minirag" in tests[-1].source
+    )
     items = [cell.id for cell in solution_cells(name)]
     assert [cell.id.removeprefix("test-") for cell in tests[:-1]] == items
     hints = student(name).metadata["minirag"]["hints"]
     assert set(hints) == set(items)
     shown = {cell.id: cell.source for cell in student(name).cells}
     for item in items:
-        assert len(set(hints[item])) == 3 and all(text in shown[f"hints-{item}"] for text in hints[item])
+        assert len(set(hints[item])) == 3 and all(
+            text in shown[f"hints-{item}"] for text in hints[item]
+        )
         assert shown[f"hints-{item}"].count("<details>") == 3
 
 
@@ -160,21 +216,31 @@ def test_ids_points_and_hints_are_in_order(name):
 def test_every_check_of_a_graded_cell_says_what_is_wrong(name):
     for cell in SOURCES[name].notebook.cells:
         if nbgrader_of(cell).get("grade"):
-            checks = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Assert)]
+            checks = [
+                node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Assert)
+            ]
             assert checks and all(check.msg is not None for check in checks), cell.id
 
 
 @each_exercise
 def test_no_solution_is_left_in_the_student_notebook(name):
     notebook = student(name)
-    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code" and not nbgrader_of(cell).get("grade"))
+    code = "\n".join(
+        cell.source
+        for cell in notebook.cells
+        if cell.cell_type == "code" and not nbgrader_of(cell).get("grade")
+    )
     for cell in solution_cells(name):
         inside = exercises_build.SOLUTION.search(cell.source)[0].splitlines()[1:-1]
         assert not [line for line in inside if len(line.strip()) > 12 and line.strip() in code]
     text = nbformat.writes(notebook)
     assert "SOLUTION" not in text and "HIDDEN" not in text and "wrong-answers" not in text
     assert not any(answer["name"] + "\n" in text for answer in SOURCES[name].wrong_answers)
-    assert all(not cell.outputs and cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code")
+    assert all(
+        not cell.outputs and cell.execution_count is None
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    )
     assert code.count("raise NotImplementedError()") == len(solution_cells(name))
 
 
@@ -210,7 +276,9 @@ assert twice(0.5) == 1, "halves, too"
 
 
 def answer(small, tmp_path, code, more=(), **changes):
-    """The report on the tiny exercise with `code` in the place of its solution, `more` cells at the end and other cells changed."""
+    """The report on the tiny exercise with `code` in the place of its solution, `more` cells at the
+    end and other cells changed.
+    """
     notebook = refresh.read(small / "01_twice.ipynb")
     for cell in notebook.cells:
         cell.source = changes.get(cell.id.replace("-", "_"), cell.source)
@@ -245,7 +313,11 @@ def test_a_hidden_test_is_not_handed_out_and_counts(small, tmp_path):
 )
 def test_the_grader_answers_in_a_sentence(small, tmp_path, code, status, said):
     report = answer(small, tmp_path, code)
-    assert report.items[0].status == status and said in report.items[0].message and report.ok == (status == "passed")
+    assert (
+        report.items[0].status == status
+        and said in report.items[0].message
+        and report.ok == (status == "passed")
+    )
     assert "Traceback" not in report.text()
 
 
@@ -256,21 +328,36 @@ def test_a_loop_without_an_end_is_blamed_on_its_own_item_only(tmp_path):
     nbformat.write(looping, tmp_path / "mine.ipynb")
     report = exercises.check(name, tmp_path / "mine.ipynb", patience=8)
     items = {item.name: item for item in report.items}
-    assert items[first].status == "passed" and items[second].status == "hint" and "loop without an end" in items[second].message
+    assert (
+        items[first].status == "passed"
+        and items[second].status == "hint"
+        and "loop without an end" in items[second].message
+    )
     after = [item for item in report.items if item.name not in (first, second)]
-    assert after and all(item.status == "not yet" and item.message.startswith(f"not reached: cell {second!r}") for item in after)
+    assert after and all(
+        item.status == "not yet" and item.message.startswith(f"not reached: cell {second!r}")
+        for item in after
+    )
     assert report.text().count("loop without an end") == 1
 
 
 def test_the_notebook_of_another_exercise_is_recognised(tmp_path):
-    for given in (student("03_personalised_pagerank"), SOURCES["03_personalised_pagerank"].notebook):
+    for given in (
+        student("03_personalised_pagerank"),
+        SOURCES["03_personalised_pagerank"].notebook,
+    ):
         nbformat.write(given, tmp_path / "mine.ipynb")
-        with pytest.raises(MiniragError, match="looks like 03_personalised_pagerank, not like 01_chunking_and_bm25.*Check it as 03"):
+        with pytest.raises(
+            MiniragError,
+            match="looks like 03_personalised_pagerank, not like 01_chunking_and_bm25.*Check it as 03",
+        ):
             exercises.check(1, tmp_path / "mine.ipynb")
     lost = student("01_chunking_and_bm25")
     lost.cells = [cell for cell in lost.cells if cell.id != "test-package"][:-2]
     nbformat.write(lost, tmp_path / "mine.ipynb")
-    assert {item.status for item in exercises.check(1, tmp_path / "mine.ipynb").items} == {"not yet"}
+    assert {item.status for item in exercises.check(1, tmp_path / "mine.ipynb").items} == {
+        "not yet"
+    }
 
 
 def test_changed_lost_and_copied_tests_count_as_they_were_handed_out(small, tmp_path):
@@ -286,20 +373,36 @@ def test_changed_lost_and_copied_tests_count_as_they_were_handed_out(small, tmp_
 
 
 def test_the_solution_may_be_kept_back(small, tmp_path):
-    """Without solutions/ the tests are those of the notebook handed out, so a hidden one is not run."""
+    """Without solutions/ the tests are those of the notebook handed out, so a hidden one is not
+    run.
+    """
     (tmp_path / "01_twice.ipynb").write_bytes((small / "01_twice.ipynb").read_bytes())
     text, ok = exercises.main_check(1, hints=2, folder=tmp_path)
-    assert not ok and text.splitlines()[1:] == ["  not yet twice", "          hint 1: one", "          hint 2: two", "  More help: --hints 3"]
+    assert not ok and text.splitlines()[1:] == [
+        "  not yet twice",
+        "          hint 1: one",
+        "          hint 2: two",
+        "  More help: --hints 3",
+    ]
 
 
 def test_hints_come_when_asked_for_and_end_at_three(small, tmp_path):
     report = answer(small, tmp_path, "def twice(number):\n    return 0")
-    assert "hint 1" not in report.text() and "--hints 1" in report.text() and repr(report) == report.text()
+    assert (
+        "hint 1" not in report.text()
+        and "--hints 1" in report.text()
+        and repr(report) == report.text()
+    )
     assert report.text(3).count("          hint ") == 3 and "More help" not in report.text(3)
 
 
 def test_names_and_files_that_are_not_there_are_named(small, tmp_path, monkeypatch):
-    assert exercises.exercise_name(3) == exercises.exercise_name("03") == exercises.exercise_name("pagerank") == "03_personalised_pagerank"
+    assert (
+        exercises.exercise_name(3)
+        == exercises.exercise_name("03")
+        == exercises.exercise_name("pagerank")
+        == "03_personalised_pagerank"
+    )
     with pytest.raises(MiniragError, match="no exercise '9'.*01_chunking"):
         exercises.check(9)
     with pytest.raises(MiniragError, match="Several exercises match 'and'"):
@@ -313,12 +416,17 @@ def test_names_and_files_that_are_not_there_are_named(small, tmp_path, monkeypat
         exercises.check(1, tmp_path / "nowhere.ipynb", folder=small)
     (tmp_path / "01_twice.ipynb").write_bytes((small / "solutions" / "01_twice.ipynb").read_bytes())
     monkeypatch.chdir(tmp_path)
-    assert exercises.check(1, folder=small).ok, "the notebook in the working folder comes before the one handed out"
+    assert exercises.check(1, folder=small).ok, (
+        "the notebook in the working folder comes before the one handed out"
+    )
 
 
 @pytest.mark.parametrize(
     "old, new, said",
-    [("# - three\n", "", "has 2 hints; three are expected"), ("replace: 2 * number", "replace: 3 * number", "is 0 times in item 'twice'")],
+    [
+        ("# - three\n", "", "has 2 hints; three are expected"),
+        ("replace: 2 * number", "replace: 3 * number", "is 0 times in item 'twice'"),
+    ],
 )
 def test_a_source_that_does_not_fit_is_an_error(small, tmp_path, old, new, said):
     text = (small / "src" / "01_twice.py").read_text(encoding="utf-8")
@@ -331,13 +439,19 @@ def mixed(name):
     """A student's notebook in which the second item is blank, the third wrong, and the rest solved."""
     source = SOURCES[name]
     blank, wrong = (cell.id for cell in solution_cells(name)[1:3])
-    notebook = exercises_build.with_wrong_answer(source, next(answer for answer in source.wrong_answers if answer["item"] == wrong))
-    return with_source(notebook, blank, next(cell.source for cell in student(name).cells if cell.id == blank))
+    notebook = exercises_build.with_wrong_answer(
+        source, next(answer for answer in source.wrong_answers if answer["item"] == wrong)
+    )
+    return with_source(
+        notebook, blank, next(cell.source for cell in student(name).cells if cell.id == blank)
+    )
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """nbgrader's course folder after its own generate and autograde, with a student who solved everything and one who did not."""
+    """nbgrader's course folder after its own generate and autograde, with a student who solved
+    everything and one who did not.
+    """
     if importlib.util.find_spec("nbgrader") is None:
         pytest.skip("nbgrader is not installed: pip install 'minirag-kit[grading]'")
     from nbgrader.apps import NbGraderAPI
@@ -345,7 +459,11 @@ def course(tmp_path_factory):
 
     root = tmp_path_factory.mktemp("nbgrader")
     for name, source in SOURCES.items():
-        for folder, notebook in (("source", source.notebook), ("submitted/solved", source.notebook), ("submitted/mixed", mixed(name))):
+        for folder, notebook in (
+            ("source", source.notebook),
+            ("submitted/solved", source.notebook),
+            ("submitted/mixed", mixed(name)),
+        ):
             (root / folder / "ps1").mkdir(parents=True, exist_ok=True)
             nbformat.write(notebook, root / folder / "ps1" / f"{name}.ipynb")
     config = Config()
@@ -353,9 +471,15 @@ def course(tmp_path_factory):
     config.IncludeHeaderFooter.header = ""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
-        patch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))  # it calls alembic by name
+        patch.setenv(
+            "PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        )  # it calls alembic by name
         api = NbGraderAPI(config=config)
-        for step in (api.generate_assignment, lambda of: api.autograde(of, "solved"), lambda of: api.autograde(of, "mixed")):
+        for step in (
+            api.generate_assignment,
+            lambda of: api.autograde(of, "solved"),
+            lambda of: api.autograde(of, "mixed"),
+        ):
             done = step("ps1")
             assert done["success"], done["log"]
     return root, api
@@ -365,7 +489,9 @@ def test_nbgrader_hands_out_the_same_notebooks(course):
     root, _ = course
     for name in SOURCES:
         released = refresh.read(root / "release" / "ps1" / f"{name}.ipynb")
-        assert [cell.source for cell in released.cells] == [cell.source for cell in student(name).cells]
+        assert [cell.source for cell in released.cells] == [
+            cell.source for cell in student(name).cells
+        ]
 
 
 @pytest.mark.parametrize("who", ["solved", "mixed"])
@@ -375,7 +501,13 @@ def test_nbgrader_gives_the_same_points(course, who):
     _, api = course
     with Gradebook(api.coursedir.db_url) as gradebook:
         for name, source in SOURCES.items():
-            theirs = {grade.name: (grade.auto_score, grade.max_score) for grade in gradebook.find_submission_notebook(name, "ps1", who).grades}
+            theirs = {
+                grade.name: (grade.auto_score, grade.max_score)
+                for grade in gradebook.find_submission_notebook(name, "ps1", who).grades
+            }
             report = graded(name, source.notebook if who == "solved" else mixed(name))
-            ours = {f"test-{item.name}": (item.points if item.status == "passed" else 0, item.points) for item in report.items}
+            ours = {
+                f"test-{item.name}": (item.points if item.status == "passed" else 0, item.points)
+                for item in report.items
+            }
             assert theirs == ours and report.ok == (who == "solved")

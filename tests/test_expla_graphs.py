@@ -1,4 +1,6 @@
-"""ExplaGraphs: reading its file, the released split, Table 1's row, and how much of the answer the relations give away."""
+"""ExplaGraphs: reading its file, the released split, Table 1's row, and how much of the answer the
+relations give away.
+"""
 
 import json
 from collections import Counter
@@ -9,11 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from minirag import reproduce_table
 from minirag.algorithms.textual import TextualGraph
 from minirag.cli import app
-from minirag.evaluate import load_expected, reproduce
-from minirag.evaluate.expla_graphs import expla_rows
-from minirag.evaluate.stance_baselines import (
+from minirag.core.errors import MiniragError
+from minirag.core.graph_questions import GraphQuestion, GraphTask
+from minirag.corpora.expla_graphs import (
+    belief_and_argument,
+    describe,
+    load_expla_graphs,
+    parse_graph,
+    read_expla_graphs,
+    shape,
+    split,
+)
+from minirag.evaluate import load_expected
+from minirag.reproduce.expla_graphs import expla_rows
+from minirag.reproduce.stance_baselines import (
     BASELINES,
     accuracy,
     everything,
@@ -22,10 +36,16 @@ from minirag.evaluate.stance_baselines import (
     stance_by_negations,
     stance_by_relation,
 )
-from minirag.evaluate.stance_features import RELATIONS, by_hand, count_negated, denies, hand_features, negated, pair_comparison, pooled_vectors
-from minirag.expla_graphs import belief_and_argument, describe, load_expla_graphs, parse_graph, read_expla_graphs, shape, split
-from minirag.graph_questions import GraphQuestion, GraphTask
-from minirag.utils import MiniragError
+from minirag.reproduce.stance_features import (
+    RELATIONS,
+    by_hand,
+    count_negated,
+    denies,
+    hand_features,
+    negated,
+    pair_comparison,
+    pooled_vectors,
+)
 
 needs_data = pytest.mark.needs("expla_graphs")
 HEADER = "arg1\targ2\tlabel\tgraph"
@@ -49,9 +69,18 @@ def task():
 
 def test_one_item_is_read_as_it_stands(tmp_path):
     [item], counts = read_expla_graphs(write(tmp_path, HEADER, GOOD))
-    assert item.id == "expla_graphs/0000" and item.answer == "support" and item.asked == "Tea is good. Tea warms people."
-    assert item.graph == TextualGraph(("tea", "warmth", "people"), ((0, "causes", 1), (1, "desires", 2)))
-    assert belief_and_argument(item) == ("Tea is good.", "Tea warms people.") and item.question.endswith("support or counter.")
+    assert (
+        item.id == "expla_graphs/0000"
+        and item.answer == "support"
+        and item.asked == "Tea is good. Tea warms people."
+    )
+    assert item.graph == TextualGraph(
+        ("tea", "warmth", "people"), ((0, "causes", 1), (1, "desires", 2))
+    )
+    assert belief_and_argument(item) == (
+        "Tea is good.",
+        "Tea warms people.",
+    ) and item.question.endswith("support or counter.")
     assert counts == {"items": 1}
 
 
@@ -63,7 +92,10 @@ def test_quoted_cells_lose_their_quotes(tmp_path):
 
 def test_what_the_encoder_sees_can_be_chosen(tmp_path):
     path = write(tmp_path, HEADER, GOOD, GOOD.replace("Tea is good.", "Milk is good."))
-    seen = {asks: [item.asked for item in read_expla_graphs(path, asks)[0]] for asks in ("pair", "prompt", "same")}
+    seen = {
+        asks: [item.asked for item in read_expla_graphs(path, asks)[0]]
+        for asks in ("pair", "prompt", "same")
+    }
     assert len(set(seen["pair"])) == len(set(seen["prompt"])) == 2 and len(set(seen["same"])) == 1
     assert seen["prompt"][0].startswith("Belief: Tea is good.\n")
     with pytest.raises(MiniragError, match="asks is one of"):
@@ -89,7 +121,9 @@ def test_a_broken_item_is_counted_and_named_and_the_others_keep_their_ids(tmp_pa
 
 
 def test_a_file_of_another_kind_is_an_error(tmp_path):
-    with pytest.raises(MiniragError, match="expected the tab-separated columns arg1, arg2, label, graph"):
+    with pytest.raises(
+        MiniragError, match="expected the tab-separated columns arg1, arg2, label, graph"
+    ):
         read_expla_graphs(write(tmp_path, "belief\targument", "a\tb"))
     with pytest.raises(MiniragError, match="no item that can be read"):
         read_expla_graphs(write(tmp_path, HEADER))
@@ -98,7 +132,7 @@ def test_a_file_of_another_kind_is_an_error(tmp_path):
 
 
 def test_missing_data_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("minirag.fetching.PAUSE", 0)
+    monkeypatch.setattr("minirag.corpora.fetching.PAUSE", 0)
     with pytest.raises(MiniragError, match="minirag fetch expla_graphs"):
         load_expla_graphs(tmp_path)
     with pytest.raises(MiniragError, match="follow is 'paper' or 'code'"):
@@ -120,8 +154,12 @@ TEXTS = st.text("abcXYZ ", min_size=1, max_size=8).filter(str.strip)
 def test_every_triple_becomes_one_edge_between_its_texts(triples):
     graph = parse_graph("".join(f"({'; '.join(triple)})" for triple in triples))
     cleaned = [tuple(part.strip().lower() for part in triple) for triple in triples]
-    assert [(graph.nodes[head], relation, graph.nodes[tail]) for head, relation, tail in graph.edges] == cleaned
-    assert len(set(graph.nodes)) == len(graph.nodes) and set(graph.nodes) == {text for head, _, tail in cleaned for text in (head, tail)}
+    assert [
+        (graph.nodes[head], relation, graph.nodes[tail]) for head, relation, tail in graph.edges
+    ] == cleaned
+    assert len(set(graph.nodes)) == len(graph.nodes) and set(graph.nodes) == {
+        text for head, _, tail in cleaned for text in (head, tail)
+    }
 
 
 @pytest.mark.parametrize(
@@ -136,7 +174,12 @@ def test_every_triple_becomes_one_edge_between_its_texts(triples):
     ],
 )
 def test_shapes(text, connected, acyclic, chain, one_way):
-    assert shape(parse_graph(text)) == {"connected": connected, "without a directed cycle": acyclic, "chains": chain, "chains one way": one_way}
+    assert shape(parse_graph(text)) == {
+        "connected": connected,
+        "without a directed cycle": acyclic,
+        "chains": chain,
+        "chains one way": one_way,
+    }
 
 
 # --- what the relations give away, on a task small enough to check by hand
@@ -144,14 +187,30 @@ def test_shapes(text, connected, acyclic, chain, one_way):
 
 def item(number, answer, relation="is a", belief="Tea is good."):
     asked = f"Belief: {belief}\nArgument: Tea warms."
-    return GraphQuestion(f"q/{number:03d}", asked, answer, parse_graph(f"(tea; {relation}; drink)(drink; causes; warmth)"))
+    return GraphQuestion(
+        f"q/{number:03d}",
+        asked,
+        answer,
+        parse_graph(f"(tea; {relation}; drink)(drink; causes; warmth)"),
+    )
 
 
 @pytest.fixture
 def leaky():
-    """Counter exactly where "is not a" stands, but for one support item that a negation in the belief turns round."""
-    make = lambda start: tuple(item(start + n, *(("counter", "is not a") if n % 3 == 0 else ("support", "is a"))) for n in range(30))
-    return GraphTask("leaky", "made for a test", make(0), make(100), (*make(200)[:9], item(300, "support", "is not a", "Tea is not bad.")))
+    """Counter exactly where "is not a" stands, but for one support item that a negation in the
+    belief turns round.
+    """
+    make = lambda start: tuple(
+        item(start + n, *(("counter", "is not a") if n % 3 == 0 else ("support", "is a")))
+        for n in range(30)
+    )
+    return GraphTask(
+        "leaky",
+        "made for a test",
+        make(0),
+        make(100),
+        (*make(200)[:9], item(300, "support", "is not a", "Tea is not bad.")),
+    )
 
 
 def by_name(name):
@@ -159,38 +218,75 @@ def by_name(name):
 
 
 def test_negated_relations_and_denying_texts():
-    assert {relation for relation in RELATIONS if negated(relation)} == {name for name in RELATIONS if "not" in name.split()} | {"antonym of"}
+    assert {relation for relation in RELATIONS if negated(relation)} == {
+        name for name in RELATIONS if "not" in name.split()
+    } | {"antonym of"}
     assert len(RELATIONS) == 28 and sum(map(negated, RELATIONS)) == 14
-    assert denies("It is not so.") and denies("They don’t care.") and not denies("A notable nation.")
+    assert (
+        denies("It is not so.") and denies("They don’t care.") and not denies("A notable nation.")
+    )
     assert count_negated(item(0, "counter", "antonym of")) == 1
 
 
 def test_rules_on_the_leaky_task(leaky):
-    rows = {row["method"]: row["accuracy"] for row in measure_baselines(leaky, [b.name for b in BASELINES if b.model == "rule"], seeds=())}
-    assert rows == {"majority": 70.0, "any negated relation": 90.0, "negated relation xor denying belief": 100.0}
+    rows = {
+        row["method"]: row["accuracy"]
+        for row in measure_baselines(
+            leaky, [b.name for b in BASELINES if b.model == "rule"], seeds=()
+        )
+    }
+    assert rows == {
+        "majority": 70.0,
+        "any negated relation": 90.0,
+        "negated relation xor denying belief": 100.0,
+    }
 
 
 def test_a_classifier_learns_the_leak_from_the_training_part(leaky):
     assert accuracy(predict(by_name("bag of relations"), leaky), leaky.test) == 90.0
-    turned = GraphTask("turned", "made for a test", *(tuple(_turned(question) for question in part) for part in (leaky.train, leaky.validation)), leaky.test)
+    turned = GraphTask(
+        "turned",
+        "made for a test",
+        *(
+            tuple(_turned(question) for question in part)
+            for part in (leaky.train, leaky.validation)
+        ),
+        leaky.test,
+    )
     assert accuracy(predict(by_name("bag of relations"), turned), leaky.test) == 10.0
 
 
 def _turned(question):
-    return GraphQuestion(question.id, question.question, {"support": "counter", "counter": "support"}[question.answer], question.graph)
+    return GraphQuestion(
+        question.id,
+        question.question,
+        {"support": "counter", "counter": "support"}[question.answer],
+        question.graph,
+    )
 
 
 @pytest.mark.parametrize("name", [baseline.name for baseline in BASELINES])
 def test_no_baseline_sees_a_test_answer(name, leaky):
-    embed = lambda texts: np.array([[len(text), text.count("n"), 1.0] for text in texts], dtype=float)
-    hidden = GraphTask("hidden", "made for a test", leaky.train, leaky.validation, tuple(map(_turned, leaky.test)))
+    embed = lambda texts: np.array(
+        [[len(text), text.count("n"), 1.0] for text in texts], dtype=float
+    )
+    hidden = GraphTask(
+        "hidden", "made for a test", leaky.train, leaky.validation, tuple(map(_turned, leaky.test))
+    )
     assert predict(by_name(name), leaky, embed) == predict(by_name(name), hidden, embed)
 
 
 def test_stances_count_every_item_once(leaky):
     rows = stance_by_negations(everything(leaky))
-    assert sum(row["all: items"] for row in rows) == 70 and all(row["all: items"] == row["plain belief: items"] + row["denying belief: items"] for row in rows)
-    assert rows[0]["all: % counter"] == 0 and rows[1]["plain belief: % counter"] == 100 and rows[1]["denying belief: % counter"] == 0
+    assert sum(row["all: items"] for row in rows) == 70 and all(
+        row["all: items"] == row["plain belief: items"] + row["denying belief: items"]
+        for row in rows
+    )
+    assert (
+        rows[0]["all: % counter"] == 0
+        and rows[1]["plain belief: % counter"] == 100
+        and rows[1]["denying belief: % counter"] == 0
+    )
     assert rows[2]["all: % counter"] is None and stance_by_relation(leaky.train)[0] == {
         "relation": "is not a",
         "negated": True,
@@ -201,13 +297,30 @@ def test_stances_count_every_item_once(leaky):
 
 def test_hand_features_are_named_and_numbers():
     features = by_hand(item(0, "counter", "is not a", "Tea is not bad."))
-    assert len(features) == 22 and features["negated edges"] == 1 and features["first edge negated"] and not features["last edge negated"]
-    assert not features["either negated edge or denying belief"] and features["nodes"] == 3 and features["sinks"] == features["starts"] == 1
-    assert features["argument's words in a start"] == 1.0 and hand_features([item(0, "counter")]).shape == (1, 22)
+    assert (
+        len(features) == 22
+        and features["negated edges"] == 1
+        and features["first edge negated"]
+        and not features["last edge negated"]
+    )
+    assert (
+        not features["either negated edge or denying belief"]
+        and features["nodes"] == 3
+        and features["sinks"] == features["starts"] == 1
+    )
+    assert features["argument's words in a start"] == 1.0 and hand_features(
+        [item(0, "counter")]
+    ).shape == (1, 22)
 
 
 def test_mean_vectors_are_means():
-    vectors = {"tea": [3.0, 0], "is a": [0, 0], "drink": [0, 4.0], "causes": [0, 0], "warmth": [0, 0]}
+    vectors = {
+        "tea": [3.0, 0],
+        "is a": [0, 0],
+        "drink": [0, 4.0],
+        "causes": [0, 0],
+        "warmth": [0, 0],
+    }
     embed = lambda texts: np.array([vectors.get(text, [1.0, 1.0]) for text in texts])
     assert pooled_vectors([item(0, "counter")], embed)[0] == pytest.approx([0.6, 0.8])
     assert pair_comparison([item(0, "counter")], embed).tolist() == [[1, 1, 1, 1, 0, 0, 1, 1]]
@@ -219,11 +332,23 @@ def test_mean_vectors_are_means():
 @needs_data
 def test_table_1(task):
     numbers = describe(task)
-    assert [numbers[name] for name in ("graphs", "train", "validation", "test")] == [2766, 1659, 553, 554]
-    assert numbers["nodes"] == pytest.approx(5.17, abs=5e-3) and numbers["edges"] == pytest.approx(4.25, abs=5e-3)
-    assert (numbers["most nodes"], numbers["most edges"]) == (9, 8) and numbers["connected"] == numbers["without a directed cycle"] == 2766
+    assert [numbers[name] for name in ("graphs", "train", "validation", "test")] == [
+        2766,
+        1659,
+        553,
+        554,
+    ]
+    assert numbers["nodes"] == pytest.approx(5.17, abs=5e-3) and numbers["edges"] == pytest.approx(
+        4.25, abs=5e-3
+    )
+    assert (numbers["most nodes"], numbers["most edges"]) == (9, 8) and numbers[
+        "connected"
+    ] == numbers["without a directed cycle"] == 2766
     assert numbers["chains"] == 1707  # the appendix: "each graph is actually a chain"
-    assert numbers["majority %"] == pytest.approx(100 * 326 / 554) and round(numbers["beliefs seen %"]) == 21
+    assert (
+        numbers["majority %"] == pytest.approx(100 * 326 / 554)
+        and round(numbers["beliefs seen %"]) == 21
+    )
 
 
 @needs_data
@@ -231,9 +356,17 @@ def test_the_split_is_a_partition_and_the_released_one(task):
     parts = (task.train, task.validation, task.test)
     ids = [question.id for part in parts for question in part]
     assert len(set(ids)) == len(ids) == 2766 and task.answers == ("counter", "support")
-    order = np.random.RandomState(42).permutation(2766)  # what the released split comes down to: the first 40% are held out
-    assert [question.id for question in task.train] == [f"expla_graphs/{place:04d}" for place in order[1107:]]
-    assert [part[0].id for part in parts] == ["expla_graphs/1087", "expla_graphs/1966", "expla_graphs/1474"]
+    order = np.random.RandomState(42).permutation(
+        2766
+    )  # what the released split comes down to: the first 40% are held out
+    assert [question.id for question in task.train] == [
+        f"expla_graphs/{place:04d}" for place in order[1107:]
+    ]
+    assert [part[0].id for part in parts] == [
+        "expla_graphs/1087",
+        "expla_graphs/1966",
+        "expla_graphs/1474",
+    ]
     texts = [{(question.asked, question.graph) for question in part} for part in parts]
     assert not (texts[0] & texts[2] or texts[1] & texts[2])
     assert Counter(question.answer for question in task.test) == {"support": 326, "counter": 228}
@@ -242,17 +375,33 @@ def test_the_split_is_a_partition_and_the_released_one(task):
 @needs_data
 def test_the_code_s_questions_are_all_the_same_to_an_encoder(task):
     code = load_expla_graphs(follow="code")
-    assert len({question.asked for question in everything(code)}) == 1 and len({question.asked for question in everything(task)}) == 2766
-    assert [question.question for question in code.test] == [question.question for question in task.test]
+    assert (
+        len({question.asked for question in everything(code)}) == 1
+        and len({question.asked for question in everything(task)}) == 2766
+    )
+    assert [question.question for question in code.test] == [
+        question.question for question in task.test
+    ]
 
 
 @needs_data
 def test_the_answer_leaks_through_the_relations(task):
-    """One bit, negated or not, is worth 11 points over the majority; with a second bit from the belief it is worth 18."""
-    rules = {row["method"]: row for row in measure_baselines(task, [b.name for b in BASELINES if b.model == "rule"])}
+    """One bit, negated or not, is worth 11 points over the majority; with a second bit from the
+    belief it is worth 18.
+    """
+    rules = {
+        row["method"]: row
+        for row in measure_baselines(task, [b.name for b in BASELINES if b.model == "rule"])
+    }
     assert rules["any negated relation"]["accuracy"] == pytest.approx(100 * 387 / 554)
-    assert rules["negated relation xor denying belief"]["accuracy"] == pytest.approx(100 * 428 / 554)
-    assert all(rules[name]["other splits"] > rules["majority"]["other splits"] + 10 for name in rules if name != "majority")
+    assert rules["negated relation xor denying belief"]["accuracy"] == pytest.approx(
+        100 * 428 / 554
+    )
+    assert all(
+        rules[name]["other splits"] > rules["majority"]["other splits"] + 10
+        for name in rules
+        if name != "majority"
+    )
     shares = [row["all: % counter"] for row in stance_by_negations(everything(task))]
     assert shares == pytest.approx([23.3, 60.4, 62.5, 77.9], abs=0.05)
     assert stance_by_relation(everything(task))[0]["relation"] == "is not a"
@@ -260,40 +409,72 @@ def test_the_answer_leaks_through_the_relations(task):
 
 @needs_data
 def test_stored_numbers_without_an_encoder():
-    names = ["data", "majority", "any negated relation", "number of negated relations", "bag of relations"]
-    result = reproduce("expla_graphs", rows=names)
-    assert [row["method"] for row in result["rows"]] == names and any("appendix" in note for note in result["notes"])
+    names = [
+        "data",
+        "majority",
+        "any negated relation",
+        "number of negated relations",
+        "bag of relations",
+    ]
+    result = reproduce_table("expla_graphs", rows=names)
+    assert [row["method"] for row in result["rows"]] == names and any(
+        "appendix" in note for note in result["notes"]
+    )
     assert {cell.state for cell in result["comparison"]} <= {"OK", "OKISH", "PAPER-ONLY"}
 
 
 @needs_data
 @pytest.mark.slow
 def test_stored_numbers_of_the_rows_with_an_encoder():
-    result = reproduce("expla_graphs", rows=["data", *(baseline.name for baseline in BASELINES)])
+    result = reproduce_table(
+        "expla_graphs", rows=["data", *(baseline.name for baseline in BASELINES)]
+    )
     assert not [cell for cell in result["comparison"] if cell.state == "FAIL"]
     found = {row["method"]: row["accuracy"] for row in result["rows"] if "accuracy" in row}
-    assert found["trees on hand features"] > found["any negated relation"] > found["pair vectors"] and set(ENCODERS) <= set(found)
+    assert found["trees on hand features"] > found["any negated relation"] > found[
+        "pair vectors"
+    ] and set(ENCODERS) <= set(found)
 
 
 @needs_data
 def test_the_command_writes_json(tmp_path):
-    run = CliRunner().invoke(app, ["reproduce", "expla_graphs", "--rows", "data,majority", "--json", str(tmp_path / "e.json")])
+    run = CliRunner().invoke(
+        app,
+        [
+            "reproduce",
+            "expla_graphs",
+            "--rows",
+            "data,majority",
+            "--json",
+            str(tmp_path / "e.json"),
+        ],
+    )
     written = json.loads((tmp_path / "e.json").read_text(encoding="utf-8"))
-    assert run.exit_code == 0 and written["rows"][1]["accuracy"] == 58.8448 and len(written["stances"]) == 4
+    assert (
+        run.exit_code == 0
+        and written["rows"][1]["accuracy"] == 58.8448
+        and len(written["stances"]) == 4
+    )
 
 
 def test_the_paper_s_numbers_are_stored_with_every_row_of_ours():
     """Source: GRAG, Table 2 (tab-2); GRAG, Table 4 (tab-4); GRAG, Table 5 (tab-5)"""
     rows = load_expected("expla_graphs")["rows"]
     assert set(expla_rows()) <= set(rows)
-    paper = {name: metrics["metrics"]["accuracy"]["paper"] for name, metrics in rows.items() if name.startswith("paper ")}
+    paper = {
+        name: metrics["metrics"]["accuracy"]["paper"]
+        for name, metrics in rows.items()
+        if name.startswith("paper ")
+    }
     assert paper["paper GRAG"] == 92.23 and paper["paper LLM only"] == 33.94 and len(paper) == 13
     top = rows["paper BM25"]["metrics"]
     assert [top[f"top-{k}"]["paper"] for k in (3, 5, 10)] == [57.04, 59.21, 60.11]
 
 
 def test_what_cannot_be_read_or_split_is_one_sentence(tmp_path):
-    (tmp_path / "latin.tsv").write_bytes("arg1\targ2\tlabel\tgraph\ncaf\xe9\tb\tsupport\t(a; r; b)\n".encode("latin-1"))
+    (tmp_path / "latin.tsv").write_bytes(
+        "arg1\targ2\tlabel\tgraph\ncaf\xe9\tb\tsupport\t(a; r; b)\n".encode("latin-1")
+    )
     for name in ("latin.tsv", "missing.tsv", ""):
         with pytest.raises(MiniragError, match="cannot be read"):
             read_expla_graphs(tmp_path / name)

@@ -1,4 +1,6 @@
-"""PathRAG's flow against its worked examples, an independent transcription of the released procedure, and the paper's bound."""
+"""PathRAG's flow against its worked examples, an independent transcription of the released
+procedure, and the paper's bound.
+"""
 
 import os
 import random
@@ -10,7 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.algorithms.flow import edge_flow_paths, expands, flow_paths, resource_flow, search_paths
+from minirag.algorithms.flow import (
+    edge_flow_paths,
+    expands,
+    flow_paths,
+    resource_flow,
+    search_paths,
+)
 
 EXAMPLE = [("S", "A"), ("S", "B"), ("A", "T"), ("A", "C"), ("B", "C"), ("C", "T"), ("C", "D")]
 
@@ -26,11 +34,22 @@ def test_paths_of_the_worked_example():
     assert [score for _, score in paths] == pytest.approx([0.78, 0.68, 0.68])
 
 
-@pytest.mark.parametrize("threshold, scores", [(0.3, {"SAT": 0.45, "SBCT": 0.4067, "SACT": 0.3667}), (0.05, {"SAT": 0.53, "SBCT": 0.46, "SACT": 0.42})])
+@pytest.mark.parametrize(
+    "threshold, scores",
+    [
+        (0.3, {"SAT": 0.45, "SBCT": 0.4067, "SACT": 0.3667}),
+        (0.05, {"SAT": 0.53, "SBCT": 0.46, "SACT": 0.42}),
+    ],
+)
 def test_paths_of_the_released_code(threshold, scores):
     """Both directions are scored and the better one is kept; six enumerated paths are cut to three."""
-    found = {"".join(sorted(path)): score for path, score in edge_flow_paths(nx.DiGraph(EXAMPLE), ["S", "T"], threshold=threshold)}
-    assert found == pytest.approx({"".join(sorted(path)): score for path, score in scores.items()}, abs=1e-4)
+    found = {
+        "".join(sorted(path)): score
+        for path, score in edge_flow_paths(nx.DiGraph(EXAMPLE), ["S", "T"], threshold=threshold)
+    }
+    assert found == pytest.approx(
+        {"".join(sorted(path)): score for path, score in scores.items()}, abs=1e-4
+    )
 
 
 def test_a_chain():
@@ -43,17 +62,28 @@ def test_a_chain():
 def test_a_busy_start_is_pruned_at_once(successors, pruned):
     star = nx.DiGraph([("hub", i) for i in range(successors)])
     search = search_paths(star, ["hub", 0])
-    assert (search.pruned_starts, search.connected_pairs) == (2 if pruned else 1, 0 if pruned else 1)
+    assert (search.pruned_starts, search.connected_pairs) == (
+        2 if pruned else 1,
+        0 if pruned else 1,
+    )
 
 
 def test_four_successors_degenerate_to_hops_in_the_released_code():
-    graph = nx.Graph([("s", f"m{i}") for i in range(4)] + [(f"m{i}", "t") for i in range(3)] + [("m3", "n"), ("n", "t")])
+    graph = nx.Graph(
+        [("s", f"m{i}") for i in range(4)]
+        + [(f"m{i}", "t") for i in range(3)]
+        + [("m3", "n"), ("n", "t")]
+    )
     found = edge_flow_paths(graph, ["s", "t"], top_k=99)
-    assert all(score == pytest.approx(1 / 4 / (len(path) - 1)) for path, score in found if path[0] == "s")
+    assert all(
+        score == pytest.approx(1 / 4 / (len(path) - 1)) for path, score in found if path[0] == "s"
+    )
 
 
 def transcription(graph, nodes, alpha, threshold):
-    """The released procedure once more, as plain nested loops over everything (in the order of names)."""
+    """The released procedure once more, as plain nested loops over everything (in the order of
+    names).
+    """
     graph, result, total = nx.Graph(graph), [], 0
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     for s in sorted(nodes):
@@ -62,7 +92,11 @@ def transcription(graph, nodes, alpha, threshold):
                 continue
             paths = sorted(tuple(p) for p in nx.all_simple_paths(graph, s, t, cutoff=3))
             total += len(paths)
-            after = {u: sorted({p[i + 1] for p in paths for i in range(len(p) - 1) if p[i] == u}) for p in paths for u in p[:-1]}
+            after = {
+                u: sorted({p[i + 1] for p in paths for i in range(len(p) - 1) if p[i] == u})
+                for p in paths
+                for u in p[:-1]
+            }
             w = {}
             for a in after.get(s, []):
                 w[s, a] = 1 / len(after[s])
@@ -74,7 +108,10 @@ def transcription(graph, nodes, alpha, threshold):
                         continue
                     for c in after.get(b, []):
                         w[b, c] = w.get((b, c), 0) + w[a, b] * alpha / len(after[b])
-            result += [(p, sum(w.get((p[i], p[i + 1]), 0) for i in range(len(p) - 1)) / (len(p) - 1)) for p in paths]
+            result += [
+                (p, sum(w.get((p[i], p[i + 1]), 0) for i in range(len(p) - 1)) / (len(p) - 1))
+                for p in paths
+            ]
     best = {}
     for p, score in result:
         key = frozenset(p)
@@ -93,7 +130,9 @@ def test_the_released_procedure_on_300_random_graphs():
         best, total = transcription(graph, nodes, 0.8, threshold)
         found = edge_flow_paths(graph, nodes, threshold=threshold, top_k=10**9)
         assert len(found) == min(len(best), total // 2)
-        assert [score for _, score in found] == pytest.approx(sorted(best.values(), reverse=True)[: len(found)])
+        assert [score for _, score in found] == pytest.approx(
+            sorted(best.values(), reverse=True)[: len(found)]
+        )
         assert all(score == pytest.approx(best[frozenset(path)]) for path, score in found)
 
 
@@ -102,20 +141,33 @@ def test_the_released_procedure_on_300_random_graphs():
 def test_nodes_passed_on_from_stay_under_the_papers_bound(seed, alpha, threshold):
     graph = nx.gnp_random_graph(120, 0.05, seed=seed, directed=True)
     flow = resource_flow(graph, 0, alpha, threshold)
-    assert sum(expands(graph, node, amount, threshold) for node, amount in flow.items()) <= 1 / ((1 - alpha) * threshold)
+    assert sum(expands(graph, node, amount, threshold) for node, amount in flow.items()) <= 1 / (
+        (1 - alpha) * threshold
+    )
     assert all(amount <= 1 + 1e-9 for amount in flow.values())
 
 
 def every_path(graph, nodes, threshold, per_pair):
-    """Eq. 4 with nothing clever in it: all simple paths over the edges that leave nodes which pass resource on."""
+    """Eq. 4 with nothing clever in it: all simple paths over the edges that leave nodes which pass
+    resource on.
+    """
     pool = []
     for start in nodes:
         resource = resource_flow(graph, start, threshold=threshold)
-        open_nodes = {node for node, amount in resource.items() if expands(graph, node, amount, threshold)}
+        open_nodes = {
+            node for node, amount in resource.items() if expands(graph, node, amount, threshold)
+        }
         passable = nx.DiGraph((u, v) for u in open_nodes for v in graph[u])
         for end in nodes:
-            paths = map(tuple, nx.all_simple_paths(passable, start, end) if {start, end} <= set(passable) and start != end else [])
-            scored = [(path, sum(resource[node] for node in path) / (len(path) - 1)) for path in paths]
+            paths = map(
+                tuple,
+                nx.all_simple_paths(passable, start, end)
+                if {start, end} <= set(passable) and start != end
+                else [],
+            )
+            scored = [
+                (path, sum(resource[node] for node in path) / (len(path) - 1)) for path in paths
+            ]
             pool += sorted(scored, key=in_order)[:per_pair]
     return sorted(pool, key=in_order)
 
@@ -150,7 +202,12 @@ def test_hash_seed_changes_nothing():
         "g = nx.Graph(['sa', 'sb', 'ab', 'at', 'bt']); print(flow_paths(g, 'st'), edge_flow_paths(g, 'st', threshold=.05))"
     )
     environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in "0123"]
-    runs = {subprocess.run([sys.executable, "-c", code], env=e, capture_output=True, text=True, check=True).stdout for e in environments}
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", code], env=e, capture_output=True, text=True, check=True
+        ).stdout
+        for e in environments
+    }
     assert len(runs) == 1 and "s" in runs.pop()
 
 

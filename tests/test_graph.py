@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.build import knowledge_graph, with_synonymy
-from minirag.graph import Graph
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
+from minirag.core.graph import Graph
+from minirag.graphs import knowledge_graph, with_synonymy
 
 from .small import TableEncoder, corpus_of, extraction_of
 
@@ -16,7 +16,10 @@ CORPUS = corpus_of(("p1", "one"), ("p2", "two"))
 NAMES = st.text(min_size=1, max_size=6)
 
 
-@given(st.lists(st.tuples(NAMES, NAMES, NAMES), max_size=8), st.lists(st.tuples(NAMES, NAMES, NAMES), max_size=8))
+@given(
+    st.lists(st.tuples(NAMES, NAMES, NAMES), max_size=8),
+    st.lists(st.tuples(NAMES, NAMES, NAMES), max_size=8),
+)
 @settings(max_examples=60, deadline=None)
 def test_save_and_load_round_trip(tmp_path_factory, first, second):
     try:
@@ -32,12 +35,20 @@ def test_save_and_load_round_trip(tmp_path_factory, first, second):
 
 
 def small_graph():
-    return knowledge_graph(CORPUS.chunks, extraction_of({"p1": [("Ada", "knows", "Ben")], "p2": [("ada", "knows", "BEN"), ("Ada", "is", "Ada")]}))
+    return knowledge_graph(
+        CORPUS.chunks,
+        extraction_of(
+            {"p1": [("Ada", "knows", "Ben")], "p2": [("ada", "knows", "BEN"), ("Ada", "is", "Ada")]}
+        ),
+    )
 
 
 def test_repeated_triples_are_one_edge_that_counts():
     graph = small_graph()
-    assert [(e.name, e.weight, e.chunks) for e in graph.edges] == [("knows", 2.0, (0, 1)), ("is", 1.0, (1,))]
+    assert [(e.name, e.weight, e.chunks) for e in graph.edges] == [
+        ("knows", 2.0, (0, 1)),
+        ("is", 1.0, (1,)),
+    ]
     assert graph.nodes[0].chunks == (0, 1, 1, 1)
 
 
@@ -57,7 +68,12 @@ def test_incomplete_folders_are_refused(tmp_path):
 def test_files_are_plain_json(tmp_path):
     folder = small_graph().save(tmp_path)
     assert json.loads((folder / "graph.json").read_text())["nodes"] == 2
-    assert sorted(path.suffix for path in folder.iterdir()) == [".json", ".jsonl", ".jsonl", ".jsonl"]
+    assert sorted(path.suffix for path in folder.iterdir()) == [
+        ".json",
+        ".jsonl",
+        ".jsonl",
+        ".jsonl",
+    ]
 
 
 def test_networkx_view_has_names_and_attributes():

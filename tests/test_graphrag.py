@@ -1,4 +1,6 @@
-"""Global search never exceeds its window and loses nothing silently; local search and text summaries; both settings of each choice."""
+"""Global search never exceeds its window and loses nothing silently; local search and text
+summaries; both settings of each choice.
+"""
 
 import json
 import random
@@ -13,50 +15,83 @@ from small import corpus_of
 from small_graphs import WORDS, communities_of, graph_of
 
 import minirag as mr
+from minirag.core.errors import MiniragError
+from minirag.core.results import Step
 from minirag.index import write_reports
 from minirag.index.reports import CommunityIndex
 from minirag.llm import load_llm
 from minirag.methods import METHODS
-from minirag.methods.graphrag_local import CODE as LOCAL_CODE
-from minirag.methods.graphrag_local import LocalChoices
-from minirag.methods.graphrag_local_context import LocalTexts
-from minirag.methods.map_reduce import CODE, MapReduceChoices, map_reduce, prompt_tokens, shorten, windows_of
+from minirag.methods.graphrag.local_context import LocalTexts
+from minirag.methods.graphrag.local_search import CODE as LOCAL_CODE
+from minirag.methods.graphrag.local_search import LocalChoices
+from minirag.methods.graphrag.map_reduce import (
+    CODE,
+    MapReduceChoices,
+    map_reduce,
+    prompt_tokens,
+    shorten,
+    windows_of,
+)
 from minirag.operators import chunk, community, node, relationship
 from minirag.prompts import TASKS
 from minirag.prompts.community_report import Report
-from minirag.results import Step
-from minirag.utils import MiniragError
 
 GLOBAL, LOCAL, TS = (METHODS[f"graphrag-{name}"] for name in ("global", "local", "ts"))
 QUESTION = "What worries the town most?"
 
 
 def scored(answer="It helps [u1].", score=50):
-    return Scripted(lambda task, fields: json.dumps({"answer": answer, "score": score}) if task == "map_answer" else f"Reduced {len(fields['answers'])}.")
+    return Scripted(
+        lambda task, fields: (
+            json.dumps({"answer": answer, "score": score})
+            if task == "map_answer"
+            else f"Reduced {len(fields['answers'])}."
+        )
+    )
 
 
-OVER, SCORINGS, COUNTS = st.sampled_from(["cut", "leave out"]), st.sampled_from(["answer", "points"]), st.sampled_from([WORDS, "regex", len])
+OVER, SCORINGS, COUNTS = (
+    st.sampled_from(["cut", "leave out"]),
+    st.sampled_from(["answer", "points"]),
+    st.sampled_from([WORDS, "regex", len]),
+)
 SIZES = st.lists(st.one_of(st.integers(0, 60), st.integers(300, 900)), max_size=25)
 
 
 @settings(max_examples=80, deadline=None)
 @given(SIZES, st.integers(0, 400), st.integers(0, 5), OVER, SCORINGS, COUNTS)
-def test_no_prompt_exceeds_the_window_and_no_unit_is_lost_silently(sizes, extra, seed, oversize, scoring, count):
+def test_no_prompt_exceeds_the_window_and_no_unit_is_lost_silently(
+    sizes, extra, seed, oversize, scoring, count
+):
     units = [(f"u{i}", f"start{i} " + "word " * size) for i, size in enumerate(sizes)]
     choices = MapReduceChoices(seed=seed, oversize=oversize, scoring=scoring, count=count)
-    empty = prompt_tokens(f"map_{'answer' if scoring == 'answer' else 'points'}", {"question": QUESTION, "units": []}, choices)
+    empty = prompt_tokens(
+        f"map_{'answer' if scoring == 'answer' else 'points'}",
+        {"question": QUESTION, "units": []},
+        choices,
+    )
     reducing = prompt_tokens("reduce_answer", {"question": QUESTION, "answers": []}, choices)
-    choices = MapReduceChoices(max(empty, reducing) + 1 + extra, seed=seed, oversize=oversize, scoring=scoring, count=count)
+    choices = MapReduceChoices(
+        max(empty, reducing) + 1 + extra, seed=seed, oversize=oversize, scoring=scoring, count=count
+    )
     long = "word " * random.Random(seed).choice([1, 30, 2000])
     points = {"points": [{"description": f"{i} {long}", "score": 7} for i in range(3)]}
-    said = {"map_answer": json.dumps({"answer": long, "score": 7}), "map_points": json.dumps(points), "reduce_answer": "done"}
+    said = {
+        "map_answer": json.dumps({"answer": long, "score": 7}),
+        "map_points": json.dumps(points),
+        "reduce_answer": "done",
+    }
     llm = Scripted(lambda task, fields: said[task])
     text, (packing, mapped, reduced), kept = map_reduce(llm, QUESTION, units, choices)
     assert all(choices.tokens(prompt) <= choices.window for _, prompt, _ in llm.asked)
     held = [name for window in packing.data["windows"] for name in window]
     assert sorted(held + packing.data["left_out"]) == sorted(name for name, _ in units)
     for place, (name, whole) in enumerate(units):
-        sent = [prompt for task, prompt, _ in llm.asked if task != "reduce_answer" and whole.strip() in prompt]
+        sent = [
+            prompt
+            for task, prompt, _ in llm.asked
+            if task != "reduce_answer" and whole.strip() in prompt
+        ]
         assert sent or name in packing.data["shortened"] + packing.data["left_out"]
     for kind in ("shortened", "left_out"):
         assert (not packing.data[kind]) or f"{len(packing.data[kind])} " in packing.summary
@@ -69,7 +104,9 @@ def test_the_windows_of_the_worked_example():
     sizes = dict(zip("abcde", (50, 30, 60, 20, 90)))
     count = lambda text: sum(sizes.get(line.strip("[]"), 0) for line in text.split("\n"))
     seed = next(seed for seed in range(5000) if _shuffled("abcde", seed) == list("abcde"))
-    choices = MapReduceChoices(90, whole_prompt=False, seed=seed, count=count)  # the header's ten tokens taken off the limit
+    choices = MapReduceChoices(
+        90, whole_prompt=False, seed=seed, count=count
+    )  # the header's ten tokens taken off the limit
     windows, _ = windows_of([(name, "") for name in "abcde"], "q", choices)
     assert [[name for name, _ in window] for window in windows] == [["a", "b"], ["c", "d"], ["e"]]
 
@@ -84,11 +121,17 @@ def test_the_reduce_window_of_the_worked_example():
     """WE-G4: p1 and p3 fit, p4 overflows and stops, p2 scored 0."""
     answers = {"p1": (90, 40), "p2": (0, 5), "p3": (70, 50), "p4": (70, 20), "p5": (20, 10)}
     size = lambda text: sum(tokens for name, (_, tokens) in answers.items() if name in text.split())
-    points = json.dumps({"points": [{"description": name, "score": score} for name, (score, _) in answers.items()]})
+    points = json.dumps(
+        {"points": [{"description": name, "score": score} for name, (score, _) in answers.items()]}
+    )
     reply = lambda task, fields: points if task == "map_points" else "done"
     choices = MapReduceChoices(100, whole_prompt=False, scoring="points", count=size)
     _, (_, mapped, reduced), kept = map_reduce(Scripted(reply), "q", [("u", "text")], choices)
-    assert [text for text, _, _ in kept] == ["p1", "p3"] and reduced.data == {"tokens": 90, "left_out": 2, "limit": 100} and mapped.data["dropped"] == 1
+    assert (
+        [text for text, _, _ in kept] == ["p1", "p3"]
+        and reduced.data == {"tokens": 90, "left_out": 2, "limit": 100}
+        and mapped.data["dropped"] == 1
+    )
 
 
 def test_a_report_larger_than_the_window_is_shortened_left_out_or_alone():
@@ -98,14 +141,26 @@ def test_a_report_larger_than_the_window_is_shortened_left_out_or_alone():
     for oversize in ("cut", "leave out", "exceed"):
         llm = scored()
         packing = map_reduce(llm, "q", units, MapReduceChoices(room, oversize=oversize))[1][0]
-        seen[oversize] = (packing.data["shortened"], packing.data["left_out"], max(packing.data["tokens"]) > room, packing.summary)
-    assert seen["cut"][:3] == (["big"], [], False) and "1 larger than a window, shortened" in seen["cut"][3]
+        seen[oversize] = (
+            packing.data["shortened"],
+            packing.data["left_out"],
+            max(packing.data["tokens"]) > room,
+            packing.summary,
+        )
+    assert (
+        seen["cut"][:3] == (["big"], [], False)
+        and "1 larger than a window, shortened" in seen["cut"][3]
+    )
     assert seen["leave out"][:3] == ([], ["big"], False) and "LEFT OUT" in seen["leave out"][3]
-    assert seen["exceed"][:3] == ([], [], True) and "1 windows exceed the limit" in seen["exceed"][3]
+    assert (
+        seen["exceed"][:3] == ([], [], True) and "1 windows exceed the limit" in seen["exceed"][3]
+    )
 
 
 def test_shortening_takes_all_that_fits():
-    assert shorten("one two three four", lambda text: len(text.split()) <= 3) == "one two [shortened]"
+    assert (
+        shorten("one two three four", lambda text: len(text.split()) <= 3) == "one two [shortened]"
+    )
     assert shorten("one two", lambda text: False) == ""
 
 
@@ -119,8 +174,18 @@ def test_a_window_without_room_is_an_error_that_names_the_numbers():
 def test_nothing_helpful_is_a_stated_answer_and_no_reduce_call():
     llm = scored(score=0)
     text, steps, kept = map_reduce(llm, "q", [("u", "text")], MapReduceChoices())
-    assert "scored above 0" in text and kept == [] and [task for task, *_ in llm.asked] == ["map_answer"] and len(steps) == 3
-    assert "hold no answer" in map_reduce(load_llm("offline"), "zebras?", [("u", "About ships.")], MapReduceChoices())[0]
+    assert (
+        "scored above 0" in text
+        and kept == []
+        and [task for task, *_ in llm.asked] == ["map_answer"]
+        and len(steps) == 3
+    )
+    assert (
+        "hold no answer"
+        in map_reduce(load_llm("offline"), "zebras?", [("u", "About ships.")], MapReduceChoices())[
+            0
+        ]
+    )
     assert "hold no answer" in map_reduce(scored(), "q", [], MapReduceChoices())[0]
 
 
@@ -132,7 +197,13 @@ def test_replies_without_an_answer_are_counted():
 
 def test_helpful_answers_are_sorted_by_score():
     scores = iter([20, 90, 0, 60])
-    llm = Scripted(lambda task, fields: json.dumps({"answer": f"a{(s := next(scores))}", "score": s}) if task == "map_answer" else "x")
+    llm = Scripted(
+        lambda task, fields: (
+            json.dumps({"answer": f"a{(s := next(scores))}", "score": s})
+            if task == "map_answer"
+            else "x"
+        )
+    )
     header = prompt_tokens("map_answer", {"question": "q", "units": []}, MapReduceChoices())
     units = [(f"u{i}", "word " * 400) for i in range(4)]
     _, _, kept = map_reduce(llm, "q", units, MapReduceChoices(header + 500))
@@ -142,9 +213,16 @@ def test_helpful_answers_are_sorted_by_score():
 def test_the_code_keeps_points_and_sorts_windows():
     """G9 and G10."""
     units = [("u1", "a"), ("u2", "b"), ("u3", "c")]
-    windows, _ = windows_of(units, "q", MapReduceChoices(**CODE), rank={"u1": (0.5, 9.0), "u2": (1.0, 3.0), "u3": (0.5, 10.0)})
+    windows, _ = windows_of(
+        units,
+        "q",
+        MapReduceChoices(**CODE),
+        rank={"u1": (0.5, 9.0), "u2": (1.0, 3.0), "u3": (0.5, 10.0)},
+    )
     assert [[name for name, _ in window] for window in windows] == [["u2", "u3", "u1"]]
-    value, dropped = TASKS["map_points"].parse('{"points": [{"description": "p", "score": 40}, {"description": "x", "score": "much"}]}')
+    value, dropped = TASKS["map_points"].parse(
+        '{"points": [{"description": "p", "score": 40}, {"description": "x", "score": "much"}]}'
+    )
     assert value == (("p", 40.0),) and dropped == 1
     assert TASKS["map_answer"].parse('{"answer": "p", "score": 140}') == ((("p", 100.0),), 0)
 
@@ -186,7 +264,11 @@ def test_windows_are_sorted_by_rating_or_by_the_passages_that_name_a_community()
 
 def test_a_shuffle_repeats_and_another_seed_differs():
     units = [(f"u{i}", "x") for i in range(30)]
-    order = lambda seed: [name for window in windows_of(units, "q", MapReduceChoices(seed=seed))[0] for name, _ in window]
+    order = lambda seed: [
+        name
+        for window in windows_of(units, "q", MapReduceChoices(seed=seed))[0]
+        for name, _ in window
+    ]
     assert order(1) == order(1) != order(2)
 
 
@@ -196,34 +278,59 @@ def test_any_executor_gives_the_same_answer():
     plain = map_reduce(load_llm("offline"), QUESTION, units, choices)[0]
     for pool in (ThreadPoolExecutor(2), ProcessPoolExecutor(2)):
         with pool:
-            assert map_reduce(load_llm("offline"), QUESTION, units, choices, executor=pool)[0] == plain
+            assert (
+                map_reduce(load_llm("offline"), QUESTION, units, choices, executor=pool)[0] == plain
+            )
 
 
 def toy():
-    graph = graph_of(["A-B", "C-D", "B-C"], nodes="ABCDE", description="The town worries about the flood.")
+    graph = graph_of(
+        ["A-B", "C-D", "B-C"], nodes="ABCDE", description="The town worries about the flood."
+    )
     communities = communities_of(graph, [["ABCD", "E"], ["AB", "CD", "E"]])
-    reports = {p: Report(f"T{p}", f"The town worries about thing {p}. [p1]", float(p)) for p in range(len(communities.items))}
+    reports = {
+        p: Report(f"T{p}", f"The town worries about thing {p}. [p1]", float(p))
+        for p in range(len(communities.items))
+    }
     return CommunityIndex(communities, reports, {}, "a test")
 
 
 def test_levels_and_their_projection():
     method = GLOBAL.from_index(toy(), encoder="lsa", level=1)
-    ids = lambda **options: sorted(name for window in _packed(method.with_options(**options)) for name in window)
-    assert ids(level=0) == ["report:0-0", "report:0-1"] and ids(level=1) == ids(level=3) == ["report:0-1", "report:1-0", "report:1-1"]
+    ids = lambda **options: sorted(
+        name for window in _packed(method.with_options(**options)) for name in window
+    )
+    assert ids(level=0) == ["report:0-0", "report:0-1"] and ids(level=1) == ids(level=3) == [
+        "report:0-1",
+        "report:1-0",
+        "report:1-1",
+    ]
     assert ids(level=1, union=True) == ["report:0-0", "report:0-1", "report:1-0", "report:1-1"]
     said = method.with_options(level=3).answer(QUESTION).retrieval.trace[0].summary
     assert "level 3 does not exist: the deepest is 1" in said
 
 
 def _packed(method):
-    return next(step for step in method.answer(QUESTION).retrieval.trace if step.operator == "pack").data["windows"]
+    return next(
+        step for step in method.answer(QUESTION).retrieval.trace if step.operator == "pack"
+    ).data["windows"]
 
 
 def test_an_offline_answer_cites_reports_and_passages_and_counts_its_tokens():
     answer = GLOBAL.from_index(toy(), encoder="lsa", level=1).answer(QUESTION, k=1)
-    assert "no language model" in answer.text and "[report:" in answer.text and "Passages behind them: p1" in answer.text
-    assert answer.prompt_tokens > 0 and {p.id for p in answer.retrieval.passages} <= {"report:0-1", "report:1-0", "report:1-1"}
-    assert "overlap" in next(step for step in answer.retrieval.trace if step.operator == "map").summary
+    assert (
+        "no language model" in answer.text
+        and "[report:" in answer.text
+        and "Passages behind them: p1" in answer.text
+    )
+    assert answer.prompt_tokens > 0 and {p.id for p in answer.retrieval.passages} <= {
+        "report:0-1",
+        "report:1-0",
+        "report:1-1",
+    }
+    assert (
+        "overlap" in next(step for step in answer.retrieval.trace if step.operator == "map").summary
+    )
 
 
 def test_reports_are_searched_by_vectors_before_map_reduce_and_rolled_up():
@@ -232,10 +339,15 @@ def test_reports_are_searched_by_vectors_before_map_reduce_and_rolled_up():
     method = GLOBAL.from_index(index, encoder="lsa", level=1, report_k=1)
     lamps = "Who paints the lamps of the lighthouse?"
     found = method.retrieve(lamps)
-    assert found.ids == [f"report:{index.communities.items[3].id}"] and found.trace[-1].operator == "community vdb"
+    assert (
+        found.ids == [f"report:{index.communities.items[3].id}"]
+        and found.trace[-1].operator == "community vdb"
+    )
     above = method.with_options(roll_up=1).retrieve(lamps)
     parent = index.communities.items[3].parent
-    assert above.ids == [f"report:{index.communities.items[parent if parent is not None else 3].id}"]
+    assert above.ids == [
+        f"report:{index.communities.items[parent if parent is not None else 3].id}"
+    ]
 
 
 @pytest.mark.parametrize("follow", ["paper", "code"])
@@ -246,7 +358,10 @@ def test_both_settings_run_on_a_corpus_and_come_back_from_disk(follow, tmp_path)
         built = method.build(corpus, encoder="lsa", follow=follow)
         built.save(tmp_path / method.name)
         again = method.load(tmp_path / method.name, encoder="lsa")
-        assert again.answer(question).text == built.answer(question).text and again.chosen == built.chosen
+        assert (
+            again.answer(question).text == built.answer(question).text
+            and again.chosen == built.chosen
+        )
     with pytest.raises(MiniragError, match="choices.json"):
         GLOBAL.load(tmp_path / "nowhere")
 
@@ -255,7 +370,12 @@ def test_the_code_s_choices_are_single_arguments():
     corpus = corpus_of(("p1", "Ada met Ben in Oslo. Ben likes Cy."), ("p2", "Dora lives in Rome."))
     method = GLOBAL.build(corpus, encoder="lsa", follow="code", substitution=True, level=0)
     chosen = method.chosen
-    assert chosen["reporting"].substitution and not chosen["reporting"].every_edge and chosen["query"].union and chosen["building"].largest_component_only
+    assert (
+        chosen["reporting"].substitution
+        and not chosen["reporting"].every_edge
+        and chosen["query"].union
+        and chosen["building"].largest_component_only
+    )
     covered = {i for item in method.index.communities.items for i in item.members}
     assert len(covered) < len(method.index.communities.graph.nodes)
     with pytest.raises(MiniragError, match="no choice 'levels'"):
@@ -294,7 +414,11 @@ def test_triples_that_came_with_a_corpus_become_a_textual_graph():
     corpus = mr.load_corpus("professors")
     method = GLOBAL.build(corpus, encoder="lsa", extraction="annotations")
     graph = method.index.communities.graph
-    assert graph.type == "textual knowledge" and "hand" in graph.source and all(edge.description for edge in graph.edges)
+    assert (
+        graph.type == "textual knowledge"
+        and "hand" in graph.source
+        and all(edge.description for edge in graph.edges)
+    )
 
 
 def test_local_search_composes_its_four_operators():
@@ -302,23 +426,42 @@ def test_local_search_composes_its_four_operators():
     index = write_reports(communities_of(graph, [["ABC", "DE"]]), load_llm("offline"))
     method = LOCAL.from_index(index, encoder="lsa", node_k=2)
     found = method.retrieve("A and B", k=1)
-    assert [step.operator for step in found.trace] == ["node vdb", "relationship onehop", "community entity", "chunk occurrence"]
+    assert [step.operator for step in found.trace] == [
+        "node vdb",
+        "relationship onehop",
+        "community entity",
+        "chunk occurrence",
+    ]
     assert len(found.trace[0].data["nodes"]) == 2
 
 
 def test_onehop_takes_relations_between_chosen_nodes_first_and_occurrence_counts_pairs():
     graph = graph_of(["C-D", "A-C", "A-B", "B-D", "E-F"])
-    chosen = [Step("test", "", (), {"nodes": [("A", graph.position["A"], 0.9), ("B", graph.position["B"], 0.8)]})]
+    chosen = [
+        Step(
+            "test",
+            "",
+            (),
+            {"nodes": [("A", graph.position["A"], 0.9), ("B", graph.position["B"], 0.8)]},
+        )
+    ]
     related = relationship.onehop(chosen, graph)
-    assert related[0].data["relations"][0] == (2, 2.0) and sorted(i for i, _ in related[0].data["relations"]) == [1, 2, 3]
+    assert related[0].data["relations"][0] == (2, 2.0) and sorted(
+        i for i, _ in related[0].data["relations"]
+    ) == [1, 2, 3]
     assert [i for i, _ in relationship.onehop(chosen, graph, k=1)[0].data["relations"]] == [2]
     assert chunk.occurrence(related, graph, ["p1"])[0].data["scores"].tolist() == [3.0]
     assert chunk.from_relationships(related, graph, ["p1"])[0].data["scores"].tolist() == [4.0]
     assert {name for name, *_ in node.onehop(chosen, graph)[0].data["nodes"]} == {"C", "D"}
-    assert [name for name, *_ in node.from_relationships(related, graph)[0].data["nodes"]][:2] == ["A", "B"]
+    assert [name for name, *_ in node.from_relationships(related, graph)[0].data["nodes"]][:2] == [
+        "A",
+        "B",
+    ]
     reports = {0: Report("low", "s", 1.0), 1: Report("high", "s", 9.0), 2: Report("no", "s", 10.0)}
     index = CommunityIndex(communities_of(graph, [["ABC", "D", "EF"]]), reports, {}, "t")
-    touched = [Step("test", "", (), {"nodes": [(name, graph.position[name], 1.0) for name in "ABD"]})]
+    touched = [
+        Step("test", "", (), {"nodes": [(name, graph.position[name], 1.0) for name in "ABD"]})
+    ]
     assert community.entity(touched, index)[0].data["communities"] == [1, 0]
     assert community.entity(touched, index, order="hits")[0].data["communities"] == [0, 1]
     assert community.entity(touched, index, k=1)[0].data["communities"] == [1]
@@ -329,7 +472,10 @@ def test_the_sections_of_a_local_context_keep_their_budgets():
     method = LOCAL.build(corpus, encoder="lsa", window=400)
     sections, step = method.context(method.retrieve(corpus.questions[0].text))
     shares = {"reports": 60, "entities and relations": 140, "passages": 200}
-    assert all(sum(method.chosen["local"].tokens(text + "\n\n") for text in sections[name]) <= limit for name, limit in shares.items())
+    assert all(
+        sum(method.chosen["local"].tokens(text + "\n\n") for text in sections[name]) <= limit
+        for name, limit in shares.items()
+    )
     assert " of " in step.summary and any(sections.values())
     with pytest.raises(MiniragError, match="at most 1"):
         LOCAL.build(corpus, encoder="lsa", report_share=0.7, text_share=0.7)
@@ -433,16 +579,26 @@ def test_text_summaries_read_every_chunk():
     corpus = mr.load_corpus("professors")
     answer = TS.build(corpus, window=3000).answer(corpus.questions[0].text)
     packing = next(step for step in answer.retrieval.trace if step.operator == "pack")
-    assert sorted(name for window in packing.data["windows"] for name in window) == sorted(chunk.id for chunk in corpus.chunks)
-    assert answer.retrieval.passages and all(f"[{p.id}]" in answer.text for p in answer.retrieval.passages)
+    assert sorted(name for window in packing.data["windows"] for name in window) == sorted(
+        chunk.id for chunk in corpus.chunks
+    )
+    assert answer.retrieval.passages and all(
+        f"[{p.id}]" in answer.text for p in answer.retrieval.passages
+    )
 
 
 @pytest.mark.needs("dulce")
 def test_global_search_over_microsoft_s_reports():
-    from minirag.microsoft_index import load_dulce
+    from minirag.corpora.microsoft_index import load_dulce
 
     real = load_dulce()
     for level, count in ((0, 7), (1, 17), (3, 17)):
-        answer = GLOBAL.from_index(real.index, encoder="lsa", level=level, window=4000).answer("How does the squad answer the signal?")
+        answer = GLOBAL.from_index(real.index, encoder="lsa", level=level, window=4000).answer(
+            "How does the squad answer the signal?"
+        )
         packing = next(step for step in answer.retrieval.trace if step.operator == "pack")
-        assert sum(map(len, packing.data["windows"])) == count and max(packing.data["tokens"]) <= 4000 and answer.retrieval.passages
+        assert (
+            sum(map(len, packing.data["windows"])) == count
+            and max(packing.data["tokens"]) <= 4000
+            and answer.retrieval.passages
+        )

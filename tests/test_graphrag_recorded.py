@@ -13,16 +13,16 @@ import pytest
 from scripted import Scripted
 from small import TableEncoder
 
-from minirag.choices import choose
-from minirag.corpus import Chunk
-from minirag.graph import Claim, Edge, Graph, Node
+from minirag.core.corpus import Chunk
+from minirag.core.graph import Claim, Edge, Graph, Node
+from minirag.core.options import choose
+from minirag.core.results import Step
 from minirag.index.communities import Communities, Community, with_elements
 from minirag.index.reports import CODE, CommunityIndex, ReportChoices, context_builder
 from minirag.methods import METHODS
-from minirag.methods.graphrag_local_context import LocalTexts
+from minirag.methods.graphrag.local_context import LocalTexts
 from minirag.operators import node
 from minirag.prompts.community_report import Report
-from minirag.results import Step
 
 RECORDED = Path(__file__).parent / "recorded"
 

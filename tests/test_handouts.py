@@ -1,4 +1,6 @@
-"""Handouts: whole in one file, no network, no controls that do nothing, nothing given away on the page of the question."""
+"""Handouts: whole in one file, no network, no controls that do nothing, nothing given away on the
+page of the question.
+"""
 
 import base64
 import re
@@ -8,9 +10,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from typer.testing import CliRunner
 
-from minirag import handouts
 from minirag.cli import app
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
+from minirag.workshop import handouts
 
 WIDGET = """from minirag.widgets.explorer import Explorer, Slider
 
@@ -30,10 +32,16 @@ QUESTION = "Predict: $x^2$.\n\n<details><summary>Answer</summary>\n\nIt is *four
 def notebook(tmp_path):
     """A stored notebook with a figure, a widget's repr, a formula and a folded answer."""
     svg = new_output("display_data", data={"image/svg+xml": FIGURE, "text/plain": "Figure"})
-    view = new_output("execute_result", data={"text/plain": "VBox(children=(IntSlider(value=2),))"}, execution_count=2)
+    view = new_output(
+        "execute_result",
+        data={"text/plain": "VBox(children=(IntSlider(value=2),))"},
+        execution_count=2,
+    )
     cells = [
         new_markdown_cell("# Counting & more"),
-        new_code_cell("print('kept')", execution_count=1, outputs=[new_output("stream", text="kept\n"), svg]),
+        new_code_cell(
+            "print('kept')", execution_count=1, outputs=[new_output("stream", text="kept\n"), svg]
+        ),
         new_code_cell(WIDGET, execution_count=2, outputs=[view]),
         new_markdown_cell(QUESTION),
         new_markdown_cell("$$\\frac{1}{|E|}\\sum_v S(v)$$ costs \\$5 or $6 a month."),
@@ -46,21 +54,40 @@ def notebook(tmp_path):
 def test_a_page_keeps_code_and_figures_and_needs_no_network(notebook, tmp_path):
     written = handouts.make(tmp_path / "out", [notebook], pdf=False, run=False)
     page = written[0].read_text(encoding="utf-8")
-    assert [path.name for path in written] == ["some.html"] and "<title>Counting &amp; more</title>" in page
-    assert base64.b64encode(FIGURE.encode()).decode() in page and "kept" in page and "class Counter" in re.sub(r"<[^>]+>", "", page) and "@page" in page
+    assert [path.name for path in written] == [
+        "some.html"
+    ] and "<title>Counting &amp; more</title>" in page
+    assert (
+        base64.b64encode(FIGURE.encode()).decode() in page
+        and "kept" in page
+        and "class Counter" in re.sub(r"<[^>]+>", "", page)
+        and "@page" in page
+    )
     assert not re.search(r"<script|<link|(?:src|href)=[\"']https?:|@import|url\(", page)
 
 
 def test_formulas_are_mathml_and_code_is_left_alone(notebook):
     page = handouts.to_html(notebook, run=False)
-    assert page.count("<math") == 2 and "<mfrac>" in page and "$not math$" in page and "$6 a month" in page
+    assert (
+        page.count("<math") == 2
+        and "<mfrac>" in page
+        and "$not math$" in page
+        and "$6 a month" in page
+    )
     assert re.search(r"<mfrac><mrow><mn>1</mn></mrow>.*</mfrac>", page) and "{{formula" not in page
-    assert handouts.Formulas().take("`a $b$ c` and\n```\n$x$\n```") == "`a $b$ c` and\n```\n$x$\n```"
+    assert (
+        handouts.Formulas().take("`a $b$ c` and\n```\n$x$\n```") == "`a $b$ c` and\n```\n$x$\n```"
+    )
 
 
 def test_answers_move_to_the_end(notebook):
     page = handouts.to_html(notebook, run=False)
-    assert page.index("see 1 at the end") < page.index("a month") < page.index(handouts.END) < page.index("<em>four</em>")
+    assert (
+        page.index("see 1 at the end")
+        < page.index("a month")
+        < page.index(handouts.END)
+        < page.index("<em>four</em>")
+    )
 
 
 def test_without_running_a_line_stands_in_for_the_widget(notebook):
@@ -70,7 +97,12 @@ def test_without_running_a_line_stands_in_for_the_widget(notebook):
 
 def test_a_widget_is_printed_as_what_it_shows_first(notebook):
     page = handouts.to_html(notebook)
-    assert "VBox" not in page and "at 2</text>" in page and "step = 2" in page and handouts.FIRST in page
+    assert (
+        "VBox" not in page
+        and "at 2</text>" in page
+        and "step = 2" in page
+        and handouts.FIRST in page
+    )
 
 
 def test_a_notebook_that_cannot_be_run_is_printed_all_the_same(notebook):
@@ -82,14 +114,24 @@ def test_a_notebook_that_cannot_be_run_is_printed_all_the_same(notebook):
 
 def test_pdf_where_chromium_is(notebook, tmp_path):
     if not handouts.chromium():
-        pytest.skip("no Chromium here: install your system's package `chromium`, or set MINIRAG_CHROMIUM to its path")
+        pytest.skip(
+            "no Chromium here: install your system's package `chromium`, or set MINIRAG_CHROMIUM to its path"
+        )
     written = handouts.make(tmp_path / "out", [notebook], run=False)
-    assert [path.name for path in written] == ["some.html", "some.pdf"] and written[1].read_bytes().startswith(b"%PDF")
+    assert [path.name for path in written] == ["some.html", "some.pdf"] and written[
+        1
+    ].read_bytes().startswith(b"%PDF")
 
 
 def test_one_command_prints_them(notebook, tmp_path):
-    said = CliRunner().invoke(app, ["handouts", str(notebook), "--out", str(tmp_path / "out"), "--no-pdf", "--no-run"])
-    assert said.exit_code == 0 and "some.html" in said.stdout and (tmp_path / "out" / "some.html").is_file()
+    said = CliRunner().invoke(
+        app, ["handouts", str(notebook), "--out", str(tmp_path / "out"), "--no-pdf", "--no-run"]
+    )
+    assert (
+        said.exit_code == 0
+        and "some.html" in said.stdout
+        and (tmp_path / "out" / "some.html").is_file()
+    )
 
 
 def test_errors_are_sentences(notebook, tmp_path, monkeypatch):

@@ -1,4 +1,6 @@
-"""HippoRAG against the worked examples of its paper and code, and against the invariants a reader may rely on."""
+"""HippoRAG against the worked examples of its paper and code, and against the invariants a reader
+may rely on.
+"""
 
 import json
 from functools import partial
@@ -11,27 +13,35 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import minirag as mr
-from minirag.build import knowledge_graph, normalise_phrase
-from minirag.choices import choose
-from minirag.corpus import Chunk
-from minirag.graph import Edge, Graph, Node
+from minirag.core.corpus import Chunk
+from minirag.core.errors import MiniragError
+from minirag.core.graph import Edge, Graph, Node
+from minirag.core.options import choose
+from minirag.core.results import Step
+from minirag.encoders.token_encoders import load_token_encoder
+from minirag.graphs import knowledge_graph, normalise_phrase
 from minirag.index import adjacency_matrix, node_specificity, passage_matrix
 from minirag.methods.hipporag import CODE, Choices
 from minirag.methods.ircot import merge_rounds
 from minirag.operators import chunk, min_max, node, rank
-from minirag.results import Step
-from minirag.token_encoders import load_token_encoder
-from minirag.utils import MiniragError
 
 from .small import TableEncoder, corpus_of, extraction_of
 
 STAB = corpus_of(("p1", "s t"), ("p2", "t a"), ("p3", "s b"))
-STAB_TRIPLES = extraction_of({"p1": [("s", "r", "t")], "p2": [("t", "r", "a")], "p3": [("s", "r", "b")]})
+STAB_TRIPLES = extraction_of(
+    {"p1": [("s", "r", "t")], "p2": [("t", "r", "a")], "p3": [("s", "r", "b")]}
+)
 
 
 def stab(question_entities=("s", "a"), **choices):
     choices = {"synonymy": "none", **choices}
-    return mr.HippoRAG.build(STAB, encoder=TableEncoder(), extraction=STAB_TRIPLES, question_entities={"?": question_entities}, **choices)
+    return mr.HippoRAG.build(
+        STAB,
+        encoder=TableEncoder(),
+        extraction=STAB_TRIPLES,
+        question_entities={"?": question_entities},
+        **choices,
+    )
 
 
 def walked(method):
@@ -42,25 +52,52 @@ def walked(method):
 def test_specificity_flips_the_top_passage():
     """WE-H2."""
     plain, specific = stab(specificity=False), stab()
-    assert walked(plain) == pytest.approx({"s": 16 / 45, "t": 11 / 45, "a": 14 / 45, "b": 4 / 45}, abs=1e-9)
-    assert walked(specific) == pytest.approx({"s": 4 / 15, "t": 4 / 15, "a": 6 / 15, "b": 1 / 15}, abs=1e-9)
-    assert [(p.id, pytest.approx(p.score, abs=1e-9)) for p in plain.retrieve("?").passages] == [("p1", 3 / 5), ("p2", 5 / 9), ("p3", 4 / 9)]
-    assert [(p.id, pytest.approx(p.score, abs=1e-9)) for p in specific.retrieve("?").passages] == [("p2", 10 / 15), ("p1", 8 / 15), ("p3", 5 / 15)]
+    assert walked(plain) == pytest.approx(
+        {"s": 16 / 45, "t": 11 / 45, "a": 14 / 45, "b": 4 / 45}, abs=1e-9
+    )
+    assert walked(specific) == pytest.approx(
+        {"s": 4 / 15, "t": 4 / 15, "a": 6 / 15, "b": 1 / 15}, abs=1e-9
+    )
+    assert [(p.id, pytest.approx(p.score, abs=1e-9)) for p in plain.retrieve("?").passages] == [
+        ("p1", 3 / 5),
+        ("p2", 5 / 9),
+        ("p3", 4 / 9),
+    ]
+    assert [(p.id, pytest.approx(p.score, abs=1e-9)) for p in specific.retrieve("?").passages] == [
+        ("p2", 10 / 15),
+        ("p1", 8 / 15),
+        ("p3", 5 / 15),
+    ]
     assert min_max(np.array([3 / 5, 5 / 9, 4 / 9])) == pytest.approx([1, 5 / 7, 0])
 
 
 @pytest.mark.parametrize("synonymy, weight", [("overwrite", 0.85), ("add", 3.85), ("none", 3.0)])
 def test_synonymy_overwrites_or_adds(synonymy, weight):
     """WE-H3; both directions are summed, so only ratios matter."""
-    edges = (Edge(0, 1, "r", weight=3.0, chunks=(0, 0, 0)), Edge(0, 1, kind="synonymy", weight=0.85), Edge(1, 0, kind="synonymy", weight=0.85))
-    graph = Graph("knowledge", "a test", (Node("a", chunks=(0,)), Node("b", chunks=(0,))), edges, STAB.chunks[:1])
+    edges = (
+        Edge(0, 1, "r", weight=3.0, chunks=(0, 0, 0)),
+        Edge(0, 1, kind="synonymy", weight=0.85),
+        Edge(1, 0, kind="synonymy", weight=0.85),
+    )
+    graph = Graph(
+        "knowledge",
+        "a test",
+        (Node("a", chunks=(0,)), Node("b", chunks=(0,))),
+        edges,
+        STAB.chunks[:1],
+    )
     matrix = adjacency_matrix(graph, synonymy).toarray()
     assert matrix == pytest.approx(np.array([[0, 2 * weight], [2 * weight, 0]]))
     with pytest.raises(MiniragError, match="overwrite"):
         adjacency_matrix(graph, "sum")
 
 
-NAMES = [("O'Neil-Smith", "o neil smith", "o neil smith"), ("U.S.", "u s", "u s"), ("São Paulo", "s o paulo", "são paulo"), ("北京", "", "北京")]
+NAMES = [
+    ("O'Neil-Smith", "o neil smith", "o neil smith"),
+    ("U.S.", "u s", "u s"),
+    ("São Paulo", "s o paulo", "são paulo"),
+    ("北京", "", "北京"),
+]
 
 
 @pytest.mark.parametrize("name, ascii_, unicode", [*NAMES, ("हिन्दी", "", "हिन्दी")])
@@ -74,7 +111,13 @@ def test_no_entities_in_the_code_means_uniform_scores_in_descending_order():
     """WE-H5."""
     corpus = corpus_of(*((f"p{i}", "x y") for i in range(4)))
     triples = extraction_of({f"p{i}": [("x", "r", "y")] for i in range(4)})
-    method = mr.HippoRAG.build(corpus, encoder=TableEncoder(), extraction=triples, question_entities={"?": ()}, follow="code")
+    method = mr.HippoRAG.build(
+        corpus,
+        encoder=TableEncoder(),
+        extraction=triples,
+        question_entities={"?": ()},
+        follow="code",
+    )
     assert method.retrieve("?", k=4).ids == ["p3", "p2", "p1", "p0"]
     paper = method.with_options(no_entities="dense", ties="ascending").retrieve("?", k=4)
     assert paper.trace[-1].operator == "chunk vdb"
@@ -85,7 +128,9 @@ def test_ensemble_threshold_is_strict(cosine, mixes):
     """WE-H6: a least link score of exactly .9 is still uncertain."""
     table = {"s": [1, 0], "q": [cosine, np.sqrt(1 - cosine**2)]}
     choices = {"question_entities": {"?": ("q",)}, "ensemble": True, "synonymy": "none"}
-    method = mr.HippoRAG.build(STAB, encoder=TableEncoder(table), extraction=STAB_TRIPLES, **choices)
+    method = mr.HippoRAG.build(
+        STAB, encoder=TableEncoder(table), extraction=STAB_TRIPLES, **choices
+    )
     linked = method.retrieve("?").trace[1].data["nodes"]
     assert linked[0][2] == pytest.approx(cosine, abs=1e-6)
     exact = method.with_options(ensemble_threshold=float(linked[0][2]) if cosine == 0.9 else 0.9)
@@ -94,7 +139,11 @@ def test_ensemble_threshold_is_strict(cosine, mixes):
 
 def test_rounds_merge_by_best_score():
     """WE-H7."""
-    assert merge_rounds([{"p1": 1.0, "p2": 0.6}, {"p3": 1.0, "p2": 0.8}]) == [("p1", 1.0), ("p3", 1.0), ("p2", 0.8)]
+    assert merge_rounds([{"p1": 1.0, "p2": 0.6}, {"p3": 1.0, "p2": 0.8}]) == [
+        ("p1", 1.0),
+        ("p3", 1.0),
+        ("p2", 0.8),
+    ]
 
 
 def test_reset_gives_each_entity_or_each_node_its_share():
@@ -135,8 +184,12 @@ def test_the_defaults_are_the_papers_counts_and_equal_query_nodes():
 def test_damping_conventions_agree_only_at_one_half():
     base = stab(damping=0.5)
     assert walked(base) == pytest.approx(walked(stab(damping=0.5, damping_means="follow")))
-    assert walked(stab(damping=0.1)) == pytest.approx(walked(stab(damping=0.9, damping_means="follow")))
-    assert walked(stab(damping=0.1)) != pytest.approx(walked(stab(damping=0.1, damping_means="follow")))
+    assert walked(stab(damping=0.1)) == pytest.approx(
+        walked(stab(damping=0.9, damping_means="follow"))
+    )
+    assert walked(stab(damping=0.1)) != pytest.approx(
+        walked(stab(damping=0.1, damping_means="follow"))
+    )
 
 
 def test_occurrences_in_a_row_all_count():
@@ -159,10 +212,18 @@ def test_occurrences_in_a_row_all_count():
 
 def test_passage_matrices_count_differently():
     corpus = corpus_of(("p", "Ada met Ben. Ada wrote to Ben. Ada saw Cy. Ada!"))
-    triples = [("Ada", "met", "Ben"), ("Ada", "wrote to", "Ben"), ("Ada", "saw", "Cy"), ("Ada", "met", "Ben")]
+    triples = [
+        ("Ada", "met", "Ben"),
+        ("Ada", "wrote to", "Ben"),
+        ("Ada", "saw", "Cy"),
+        ("Ada", "met", "Ben"),
+    ]
     graph = knowledge_graph(corpus.chunks, extraction_of({"p": triples}))
     names = [n.name for n in graph.nodes]
-    counts = {kind: dict(zip(names, passage_matrix(graph, kind).toarray()[0])) for kind in ("incidence", "text", "facts")}
+    counts = {
+        kind: dict(zip(names, passage_matrix(graph, kind).toarray()[0]))
+        for kind in ("incidence", "text", "facts")
+    }
     assert counts["incidence"] == {"ada": 1, "ben": 1, "cy": 1}
     assert counts["text"] == {"ada": 4, "ben": 2, "cy": 1}
     assert counts["facts"] == {"ada": 3, "ben": 2, "cy": 1}
@@ -173,7 +234,13 @@ def test_passage_matrices_count_differently():
 def test_facts_route_equals_relationship_then_chunk_aggregators():
     method = stab(passage_matrix="facts")
     retrieval = method.retrieve("?")
-    assert [s.operator for s in retrieval.trace] == ["entities", "link", "ppr", "relationship aggregator", "chunk aggregator"]
+    assert [s.operator for s in retrieval.trace] == [
+        "entities",
+        "link",
+        "ppr",
+        "relationship aggregator",
+        "chunk aggregator",
+    ]
     direct = passage_matrix(method.relations, "facts") @ retrieval.trace[2].data["scores"]
     assert retrieval.trace[-1].data["scores"] == pytest.approx(direct)
 
@@ -182,7 +249,11 @@ def test_ablations_spread_less_than_the_walk():
     nodes_only = walked_scores(stab(propagation="query-nodes", specificity=False))
     near = walked_scores(stab(propagation="neighbours", specificity=False))
     far = walked_scores(stab(propagation="neighbours", specificity=False, neighbour_hops=2))
-    assert np.count_nonzero(nodes_only) == 2 and np.count_nonzero(near) == 4 and np.count_nonzero(far) == 4
+    assert (
+        np.count_nonzero(nodes_only) == 2
+        and np.count_nonzero(near) == 4
+        and np.count_nonzero(far) == 4
+    )
     assert nodes_only.sum() == pytest.approx(1) and near.sum() == pytest.approx(1)
     with pytest.raises(MiniragError, match="query-nodes"):
         stab(propagation="jump").retrieve("?")
@@ -194,19 +265,42 @@ def walked_scores(method):
 
 def test_specificity_is_one_over_passages():
     graph = knowledge_graph(STAB.chunks, STAB_TRIPLES)
-    assert dict(zip((n.name for n in graph.nodes), node_specificity(graph))) == {"s": 0.5, "t": 0.5, "a": 1.0, "b": 1.0}
+    assert dict(zip((n.name for n in graph.nodes), node_specificity(graph))) == {
+        "s": 0.5,
+        "t": 0.5,
+        "a": 1.0,
+        "b": 1.0,
+    }
 
 
 def test_with_options_equals_building_anew():
     added = {"synonymy": "add"}
-    changes = [{"specificity": False}, added, {"synonymy_threshold": 0.5, **added}, {"passage_matrix": "facts"}, {"damping": 0.2}, {"min_letters": 3, **added}]
+    changes = [
+        {"specificity": False},
+        added,
+        {"synonymy_threshold": 0.5, **added},
+        {"passage_matrix": "facts"},
+        {"damping": 0.2},
+        {"min_letters": 3, **added},
+    ]
     for change in changes:
         table = {"s": [1, 0], "t": [0.8, 0.6], "a": [0.6, 0.8]}
-        build = lambda **c: mr.HippoRAG.build(STAB, encoder=TableEncoder(table), extraction=STAB_TRIPLES, question_entities={"?": ("s", "a")}, **c)
+        build = lambda **c: mr.HippoRAG.build(
+            STAB,
+            encoder=TableEncoder(table),
+            extraction=STAB_TRIPLES,
+            question_entities={"?": ("s", "a")},
+            **c,
+        )
         base = build(synonymy="none")
         base.retrieve("?")
-        changed, fresh = base.with_options(**change).retrieve("?"), build(**{"synonymy": "none", **change}).retrieve("?")
-        assert [(p.id, pytest.approx(p.score)) for p in changed.passages] == [(p.id, p.score) for p in fresh.passages], change
+        changed, fresh = (
+            base.with_options(**change).retrieve("?"),
+            build(**{"synonymy": "none", **change}).retrieve("?"),
+        )
+        assert [(p.id, pytest.approx(p.score)) for p in changed.passages] == [
+            (p.id, p.score) for p in fresh.passages
+        ], change
 
 
 def test_a_walk_over_a_rich_graph_links_to_names_or_to_descriptions():
@@ -345,7 +439,9 @@ def test_batch_equals_one_by_one(professors):
     questions = [q.text for q in professors.corpus.questions]
     for one, many in zip(map(professors.retrieve, questions), professors.retrieve_many(questions)):
         assert one.ids == many.ids
-        assert [p.score for p in one.passages] == pytest.approx([p.score for p in many.passages], abs=1e-6)  # cosines are float32
+        assert [p.score for p in one.passages] == pytest.approx(
+            [p.score for p in many.passages], abs=1e-6
+        )  # cosines are float32
 
 
 def test_saved_index_answers_alike(professors, tmp_path):
@@ -361,7 +457,9 @@ def test_saved_index_answers_alike(professors, tmp_path):
 
 
 def test_gold_changes_nothing(professors):
-    blind = mr.HippoRAG.build(professors.corpus.without_gold(), encoder="lsa", extraction="annotations")
+    blind = mr.HippoRAG.build(
+        professors.corpus.without_gold(), encoder="lsa", extraction="annotations"
+    )
     for q in professors.corpus.questions:
         assert blind.retrieve(q.text).ids == professors.retrieve(q.text).ids
 
@@ -376,13 +474,21 @@ def professors():
 
 def test_every_script_gets_a_node():
     corpus = corpus_of(("p", "北京 and São Paulo"))
-    method = mr.HippoRAG.build(corpus, encoder=TableEncoder(), extraction=extraction_of({"p": [("北京", "twinned with", "São Paulo")]}))
+    method = mr.HippoRAG.build(
+        corpus,
+        encoder=TableEncoder(),
+        extraction=extraction_of({"p": [("北京", "twinned with", "São Paulo")]}),
+    )
     assert [n.name for n in method.graph.nodes] == ["北京", "são paulo"]
     with pytest.raises(MiniragError, match="no usable triple"):
-        knowledge_graph(corpus.chunks, extraction_of({"p": [("北京", "r", "上海")]}), script="ascii")
+        knowledge_graph(
+            corpus.chunks, extraction_of({"p": [("北京", "r", "上海")]}), script="ascii"
+        )
 
 
-@given(st.lists(st.integers(0, 12).map(lambda i: i / 13), min_size=1, max_size=30), st.integers(1, 30))
+@given(
+    st.lists(st.integers(0, 12).map(lambda i: i / 13), min_size=1, max_size=30), st.integers(1, 30)
+)
 @settings(max_examples=60, deadline=None)
 def test_rank_orders_by_score_then_position_and_ignores_rounding_errors(scores, k):
     noise = np.resize([0, 1e-16, -1e-16], len(scores))
@@ -393,8 +499,13 @@ def test_rank_orders_by_score_then_position_and_ignores_rounding_errors(scores, 
 
 
 def test_average_is_the_mean_of_min_max():
-    first, second = Step("a", "", data={"scores": np.array([0.0, 1.0, 3.0])}), Step("b", "", data={"scores": np.array([5.0, 5.0, 5.0])})
-    assert chunk.average(first, second, list("xyz")).data["scores"] == pytest.approx([0, 1 / 6, 1 / 2])
+    first, second = (
+        Step("a", "", data={"scores": np.array([0.0, 1.0, 3.0])}),
+        Step("b", "", data={"scores": np.array([5.0, 5.0, 5.0])}),
+    )
+    assert chunk.average(first, second, list("xyz")).data["scores"] == pytest.approx(
+        [0, 1 / 6, 1 / 2]
+    )
 
 
 class Scripted:
@@ -406,7 +517,9 @@ class Scripted:
         self.thoughts = list(thoughts)
 
     def map(self, task, fields, **_):
-        return [tuple(w for w in f["question"].replace("?", " ").split() if len(w) == 1) for f in fields]
+        return [
+            tuple(w for w in f["question"].replace("?", " ").split() if len(w) == 1) for f in fields
+        ]
 
     def __call__(self, task, **fields):
         assert task == "thought" and fields["passages"]
@@ -415,7 +528,13 @@ class Scripted:
 
 def test_ircot_stops_at_the_answer_or_at_the_last_step():
     def run(max_steps, *thoughts):
-        method = mr.METHODS["ircot-hipporag"].build(STAB, encoder=TableEncoder(), extraction=STAB_TRIPLES, max_steps=max_steps, synonymy="none")
+        method = mr.METHODS["ircot-hipporag"].build(
+            STAB,
+            encoder=TableEncoder(),
+            extraction=STAB_TRIPLES,
+            max_steps=max_steps,
+            synonymy="none",
+        )
         method.llm = method.retriever.llm = Scripted(*thoughts)
         return method.retrieve("s ?", k=3)
 
@@ -427,6 +546,8 @@ def test_ircot_stops_at_the_answer_or_at_the_last_step():
 
 
 def test_ircot_needs_a_model_offline():
-    method = mr.METHODS["ircot-hipporag"].build(STAB, encoder=TableEncoder(), extraction=STAB_TRIPLES)
+    method = mr.METHODS["ircot-hipporag"].build(
+        STAB, encoder=TableEncoder(), extraction=STAB_TRIPLES
+    )
     with pytest.raises(MiniragError, match="needs a model"):
         method.retrieve("Who is S?")

@@ -5,7 +5,17 @@ import subprocess
 import sys
 import time
 
-HEAVY = ("torch", "transformers", "sentence_transformers", "matplotlib", "pandas", "openai", "jupyterlab", "nbformat", "ipywidgets")
+HEAVY = (
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "matplotlib",
+    "pandas",
+    "openai",
+    "jupyterlab",
+    "nbformat",
+    "ipywidgets",
+)
 BASIS = "import numpy, scipy, scipy.sparse, networkx"
 
 
@@ -18,7 +28,14 @@ def seconds(code):
 def loaded(code):
     """Which of the heavy packages a fresh interpreter has loaded after `code`."""
     printed = subprocess.run(
-        [sys.executable, "-c", f"{code}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"], check=True, capture_output=True, text=True
+        [
+            sys.executable,
+            "-c",
+            f"{code}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])",
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return eval(printed.stdout)
 
@@ -37,7 +54,9 @@ def test_the_check_sees_what_is_heavy():
 
 def test_the_import_takes_hardly_longer_than_arrays_and_graphs():
     seconds(BASIS), seconds("import minirag")  # both from warm files
-    pairs = [(seconds(BASIS), seconds("import minirag")) for _ in range(5)]  # taken in turn, so that a busy machine slows both alike
+    pairs = [
+        (seconds(BASIS), seconds("import minirag")) for _ in range(5)
+    ]  # taken in turn, so that a busy machine slows both alike
     basis, ours = (statistics.median(times) for times in zip(*pairs))
     print(f"numpy, scipy, networkx: {basis:.2f} s; minirag: {ours:.2f} s")
     assert ours <= basis + 0.3

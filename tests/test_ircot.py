@@ -8,10 +8,10 @@ import pytest
 from scripted import Scripted
 
 import minirag as mr
+from minirag.core.errors import MiniragError
+from minirag.core.results import Step
 from minirag.methods import METHODS
 from minirag.operators import node
-from minirag.results import Step
-from minirag.utils import MiniragError
 
 from .small import corpus_of, extraction_of
 

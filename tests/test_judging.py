@@ -1,4 +1,6 @@
-"""Judging: its arithmetic on the worked examples, and its mechanics with scripted replies. No verdict here is a model's."""
+"""Judging: its arithmetic on the worked examples, and its mechanics with scripted replies. No
+verdict here is a model's.
+"""
 
 import json
 
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Scripted
 
+from minirag.core.errors import MiniragError
 from minirag.evaluate.judging import (
     CRITERIA,
     SURVEY_CRITERIA,
@@ -22,7 +25,6 @@ from minirag.evaluate.sensemaking import answer_measures, compare_windows, gener
 from minirag.llm import load_llm
 from minirag.methods import METHODS
 from minirag.prompts import TASKS
-from minirag.utils import MiniragError
 
 from .small import corpus_of
 
@@ -36,7 +38,10 @@ TOWN = corpus_of(
     )
 )
 QUESTIONS = {"q1": "What changed?", "q2": "Who gained?"}
-ANSWERS = {"long": {"q1": "Much, and here is all of it.", "q2": "Many people did."}, "short": {"q1": "Much.", "q2": "Many."}}
+ANSWERS = {
+    "long": {"q1": "Much, and here is all of it.", "q2": "Many people did."},
+    "short": {"q1": "Much.", "q2": "Many."},
+}
 
 
 def prefers(words, reason="r"):
@@ -44,7 +49,16 @@ def prefers(words, reason="r"):
 
     def reply(task, fields):
         first, second = (len(fields[name].split()) for name in ("first", "second"))
-        return json.dumps({"winner": 0 if first == second else 1 if (first > second) == (words == "more") else 2, "reason": reason})
+        return json.dumps(
+            {
+                "winner": 0
+                if first == second
+                else 1
+                if (first > second) == (words == "more")
+                else 2,
+                "reason": reason,
+            }
+        )
 
     return Scripted(reply)
 
@@ -60,7 +74,11 @@ def test_ties_are_halved_or_left_out():
 
 def test_a_contradiction_between_the_orders_is_a_tie_and_a_win_with_a_tie_is_none():
     """WE-J2: A first, slot 1 wins; B first, slot 1 wins."""
-    assert combine("A", "B", (1, 1)) == "" and combine("A", "B", (1, 2)) == "A" and combine("A", "B", (2, 1)) == "B"
+    assert (
+        combine("A", "B", (1, 1)) == ""
+        and combine("A", "B", (1, 2)) == "A"
+        and combine("A", "B", (2, 1)) == "B"
+    )
     assert (
         combine("A", "B", (0, 2)) == "A"
         and combine("A", "B", (1,)) == "A"
@@ -86,9 +104,15 @@ def test_the_win_rates_of_both_orders_are_averaged(slots, rate):
 def test_every_pair_is_asked_five_times_and_the_order_swapped_on_request():
     llm = prefers("more")
     verdicts = judge_answers(llm, QUESTIONS, ANSWERS, criteria=("comprehensiveness", "directness"))
-    assert len(llm.asked) == len(verdicts) == 2 * 2 * 5 and {v.winner for v in verdicts} == {"long"} and verdicts[0].reasons == ("r",)
+    assert (
+        len(llm.asked) == len(verdicts) == 2 * 2 * 5
+        and {v.winner for v in verdicts} == {"long"}
+        and verdicts[0].reasons == ("r",)
+    )
     assert {sample for _, _, sample in llm.asked} == set(range(5))
-    swapped = judge_answers(prefers("more"), QUESTIONS, ANSWERS, criteria=("comprehensiveness",), swap=True)
+    swapped = judge_answers(
+        prefers("more"), QUESTIONS, ANSWERS, criteria=("comprehensiveness",), swap=True
+    )
     assert {v.slots for v in swapped} == {(1, 2)} and {v.winner for v in swapped} == {"long"}
     assert order_effect(swapped) == {"first slot won": 50.0, "contradictory": 0.0}
 
@@ -103,9 +127,15 @@ def test_a_judge_that_likes_the_first_slot_is_found_out_by_swapping():
 
 
 def test_a_reply_without_a_winner_is_no_tie():
-    verdicts = judge_answers(Scripted(lambda task, fields: "Both are nice essays."), QUESTIONS, ANSWERS, repeats=1)
+    verdicts = judge_answers(
+        Scripted(lambda task, fields: "Both are nice essays."), QUESTIONS, ANSWERS, repeats=1
+    )
     matrix = win_matrix(verdicts, "diversity")
-    assert {v.winner for v in verdicts} == {None} and matrix.unread == 2 and "2 replies could not be read" in repr(matrix)
+    assert (
+        {v.winner for v in verdicts} == {None}
+        and matrix.unread == 2
+        and "2 replies could not be read" in repr(matrix)
+    )
 
 
 @pytest.mark.parametrize("reply, winner", [
@@ -177,7 +207,11 @@ def test_verdicts_by_several_criteria_are_read(reply, read, dropped):
     assert TASKS["judge_overall"].parse(reply) == (read, dropped)
 
 
-VERDICTS = st.lists(st.tuples(st.sampled_from(["q1", "q2", "q3"]), st.sampled_from(["a", "b", "", None])), min_size=1, max_size=30)
+VERDICTS = st.lists(
+    st.tuples(st.sampled_from(["q1", "q2", "q3"]), st.sampled_from(["a", "b", "", None])),
+    min_size=1,
+    max_size=30,
+)
 
 
 @given(VERDICTS, st.sampled_from(["half", "exclude"]))
@@ -191,7 +225,11 @@ def test_a_matrix_is_antisymmetric_and_its_interval_holds_the_rate(rows, ties):
     assert np.allclose(np.diag(matrix.rates), 50)
     total = matrix.rates + matrix.rates.T
     assert np.allclose(total[~np.isnan(total)], 100)
-    if len(matrix.conditions) == 2 and not np.isnan(matrix.rates[0, 1]) and not np.isnan(matrix.low[0, 1]):
+    if (
+        len(matrix.conditions) == 2
+        and not np.isnan(matrix.rates[0, 1])
+        and not np.isnan(matrix.low[0, 1])
+    ):
         assert 0 <= matrix.low[0, 1] <= matrix.high[0, 1] <= 100
         by_question = {winner for _, winner in rows if winner is not None}
         if len(by_question) == 1:
@@ -247,21 +285,49 @@ def test_mistakes_are_named():
         judge_answers(prefers("more"), QUESTIONS, ANSWERS, criteria=("beauty",))
     with pytest.raises(MiniragError, match="q2"):
         judge_answers(prefers("more"), QUESTIONS, {"a": {"q1": "x"}, "b": {"q1": "x", "q2": "y"}})
-    assert {"comprehensiveness", "diversity", "empowerment", "directness", "logicality", "relevance", "coherence"} == set(CRITERIA)
+    assert {
+        "comprehensiveness",
+        "diversity",
+        "empowerment",
+        "directness",
+        "logicality",
+        "relevance",
+        "coherence",
+    } == set(CRITERIA)
 
 
 def test_five_users_with_five_tasks_and_five_questions_make_125():
     def reply(task, fields):
         if task == "user_tasks":
-            return json.dumps({"users": [{"user": f"user {u}", "tasks": [f"task {u}.{t}" for t in range(7)]} for u in range(6)]})
+            return json.dumps(
+                {
+                    "users": [
+                        {"user": f"user {u}", "tasks": [f"task {u}.{t}" for t in range(7)]}
+                        for u in range(6)
+                    ]
+                }
+            )
         return json.dumps({"questions": [f"{fields['activity']}: question {i}?" for i in range(5)]})
 
     questions = generate_questions(Scripted(reply), "news of a town")
-    assert len(questions) == len({q.text for q in questions}) == len({q.id for q in questions}) == 125
-    assert len({(q.user, q.task) for q in questions}) == 25 and questions[0].text == "task 0.0: question 0?"
+    assert (
+        len(questions) == len({q.text for q in questions}) == len({q.id for q in questions}) == 125
+    )
+    assert (
+        len({(q.user, q.task) for q in questions}) == 25
+        and questions[0].text == "task 0.0: question 0?"
+    )
 
 
 def test_measures_count_and_judge_nothing():
-    found = answer_measures("What worries the town?", "The town fears floods [n01]. Floods came, and n0123 is no id.", passages=["n01", "n02"])
-    assert found["passages named"] == 1 and found["question words taken up, %"] == 50 and found["tokens"] > 10
+    found = answer_measures(
+        "What worries the town?",
+        "The town fears floods [n01]. Floods came, and n0123 is no id.",
+        passages=["n01", "n02"],
+    )
+    assert (
+        found["passages named"] == 1
+        and found["question words taken up, %"] == 50
+        and found["tokens"] > 10
+    )
     assert answer_measures("?", "")["distinct content words"] == 0

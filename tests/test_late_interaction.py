@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag import encoders
 from minirag.algorithms.approximate import InvertedLists, exact_neighbours, measured_epsilon
 from minirag.algorithms.late_interaction import (
     TokenVectors,
@@ -19,7 +18,8 @@ from minirag.algorithms.late_interaction import (
 )
 from minirag.algorithms.synonyms import token_synonymy_pairs
 from minirag.algorithms.vectors import normalize
-from minirag.token_encoders import load_token_encoder
+from minirag.encoders import text_encoders as encoders
+from minirag.encoders.token_encoders import load_token_encoder
 
 from .small import TableEncoder
 from .test_encoders import needs_weights
@@ -30,7 +30,9 @@ AXES = np.eye(2)
 def test_the_worked_example():
     document = np.array([[0.6, 0.8], [1.0, 0.0]])
     assert maxsim(AXES, document) == pytest.approx(1.8) == maxsim_by_hand(AXES, document)
-    assert maxsim(AXES, AXES) == 2 and maxsim(AXES, document) / maxsim(AXES, AXES) == pytest.approx(0.9)
+    assert maxsim(AXES, AXES) == 2 and maxsim(AXES, document) / maxsim(AXES, AXES) == pytest.approx(
+        0.9
+    )
     positions, cosines = best_matches(AXES, document)
     assert positions.tolist() == [1, 0] and cosines == pytest.approx([1.0, 0.8])
 
@@ -45,7 +47,9 @@ def test_only_directions_count_and_a_zero_vector_answers_nothing():
     assert maxsim(AXES, [[0.0, 0.0]]) == 0 == maxsim_by_hand(AXES, [[0.0, 0.0]])
 
 
-tokens = st.integers(1, 6).flatmap(lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=n, max_size=n))
+tokens = st.integers(1, 6).flatmap(
+    lambda n: st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=n, max_size=n)
+)
 
 
 @settings(deadline=None, max_examples=80)
@@ -59,14 +63,19 @@ def test_by_hand_one_at_a_time_and_padded_agree(query, documents):
 
 
 def test_padding_never_wins():
-    """Beside a longer neighbour a document is padded with zeros, whose cosine 0 is better than its own negative ones."""
+    """Beside a longer neighbour a document is padded with zeros, whose cosine 0 is better than its
+    own negative ones.
+    """
     opposite, longer = np.array([[-1.0, 0.0]]), np.array([[0.0, 1.0]] * 4)
     assert maxsim_corpus(AXES[:1], *pad([opposite, longer])).tolist() == [-1.0, 0.0]
 
 
 def test_a_document_without_tokens_comes_last():
     empty = np.zeros((0, 2))
-    assert maxsim(AXES, empty) == -2 and maxsim_corpus(AXES, *pad([empty, AXES])).tolist() == [-2.0, 2.0]
+    assert maxsim(AXES, empty) == -2 and maxsim_corpus(AXES, *pad([empty, AXES])).tolist() == [
+        -2.0,
+        2.0,
+    ]
     with pytest.raises(ValueError, match="no tokens"):
         best_matches(AXES, empty)
     with pytest.raises(ValueError, match="same d"):
@@ -75,7 +84,10 @@ def test_a_document_without_tokens_comes_last():
 
 def test_many_documents_are_scored_in_blocks(monkeypatch):
     rng = np.random.default_rng(0)
-    documents, query = [rng.normal(size=(rng.integers(1, 9), 8)) for _ in range(50)], rng.normal(size=(4, 8))
+    documents, query = (
+        [rng.normal(size=(rng.integers(1, 9), 8)) for _ in range(50)],
+        rng.normal(size=(4, 8)),
+    )
     whole = maxsim_corpus(query, *pad(documents))
     monkeypatch.setattr("minirag.algorithms.late_interaction.DOCUMENTS_AT_ONCE", 7)
     assert maxsim_corpus(query, *pad(documents)) == pytest.approx(whole)
@@ -140,14 +152,21 @@ def test_any_encoder_gives_word_vectors():
 @needs_weights
 def test_hidden_states_do_not_depend_on_company_and_average_to_the_text(monkeypatch, tmp_path):
     monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
-    encoder, texts = load_token_encoder("minilm"), ["A kettle boils.", "The university has stood on a marsh since 1611, sinking slowly.", ""]
+    encoder, texts = (
+        load_token_encoder("minilm"),
+        ["A kettle boils.", "The university has stood on a marsh since 1611, sinking slowly.", ""],
+    )
     together = encoder.encode(texts)
     for text, rows in zip(texts, together):
-        assert np.abs(rows - encoder.encode([text])[0]).max(initial=0) < 1e-5 and len(rows) == len(encoder.tokens(text))
+        assert np.abs(rows - encoder.encode([text])[0]).max(initial=0) < 1e-5 and len(rows) == len(
+            encoder.tokens(text)
+        )
     assert encoder.tokens(texts[0]) == ["a", "kettle", "boil", "##s", "."] and len(together[2]) == 0
     raw = encoder.encoder.model.encode(texts[:1], output_value="token_embeddings")[0].cpu().numpy()
     assert normalize(raw[1:-1]) == pytest.approx(together[0], abs=1e-6)
-    assert normalize(raw.mean(axis=0)) == pytest.approx(encoders.load_encoder("minilm").encode(texts[:1])[0], abs=1e-6)
+    assert normalize(raw.mean(axis=0)) == pytest.approx(
+        encoders.load_encoder("minilm").encode(texts[:1])[0], abs=1e-6
+    )
 
 
 # Approximate neighbours
@@ -158,7 +177,11 @@ def test_all_cells_are_exact_and_one_cell_is_only_near():
     vectors, queries = normalize(rng.normal(size=(200, 8))), normalize(rng.normal(size=(30, 8)))
     lists, exact = InvertedLists(vectors, 10), exact_neighbours(queries, vectors)
     found, compared = lists.search(queries, probes=10)
-    assert found == exact and compared == 200 * 30 and (measured_epsilon(queries, vectors, found) == 0).all()
+    assert (
+        found == exact
+        and compared == 200 * 30
+        and (measured_epsilon(queries, vectors, found) == 0).all()
+    )
     near, fewer = lists.search(queries, probes=1)
     epsilon = measured_epsilon(queries, vectors, near)
     assert fewer < compared / 4 and epsilon.max() > 0 and (epsilon >= 0).all()
@@ -168,7 +191,10 @@ def test_all_cells_are_exact_and_one_cell_is_only_near():
 def test_epsilon_by_hand():
     vectors, query = np.array([[1.0, 0], [0, 2.0], [3.0, 0]]), np.zeros((1, 2))
     assert [measured_epsilon(query, vectors, [[at]])[0] for at in (0, 1, 2)] == [0, 1, 2]
-    assert measured_epsilon(query, vectors, [[]])[0] == np.inf and measured_epsilon(vectors[:1], vectors, [[0]])[0] == 0
+    assert (
+        measured_epsilon(query, vectors, [[]])[0] == np.inf
+        and measured_epsilon(vectors[:1], vectors, [[0]])[0] == 0
+    )
 
 
 def test_half_a_character_does_not_stop_the_tokenizer():

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minirag as mr
-from minirag.build import annotated_elements
-from minirag.corpus import Chunk
-from minirag.graph import Edge, Graph, Node
+from minirag.core.corpus import Chunk
+from minirag.core.errors import MiniragError
+from minirag.core.graph import Edge, Graph, Node
+from minirag.graphs import annotated_elements
 from minirag.index import node_index
 from minirag.index.relationships import relationship_index
 from minirag.methods import METHODS
@@ -21,7 +22,6 @@ from minirag.methods.lightrag import LightChoices, LightRAGHybrid, LightRAGLocal
 from minirag.methods.lightrag_orders import global_first, in_turns, weighted_polling
 from minirag.prompts import TASKS
 from minirag.prompts.keywords import Keywords
-from minirag.utils import MiniragError
 
 from .scripted import Scripted
 from .small import TableEncoder, corpus_of
@@ -64,7 +64,8 @@ def test_merges_of_the_released_versions():
     assert global_first(local, overall) == ["b", "d", "a", "c"]
 
 
-# e1 is read from c1 and c2, e2 from c2, its neighbour n1 from c2: within e1, c2 comes first because a neighbour cites it too.
+# e1 is read from c1 and c2, e2 from c2, its neighbour n1 from c2: within e1, c2 comes first because
+# a neighbour cites it too.
 CHUNKS = tuple(Chunk(f"c{i}", f"Text {i}.", f"c{i}") for i in (1, 2, 3))
 GRAPH = Graph(
     "rich knowledge",

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from fake_server import FakeServer
 
+from minirag.core.errors import MiniragError
 from minirag.llm import LLM, Completion, load_llm
 from minirag.llm.replay import mend_end, prompt_key, read_answers
 from minirag.prompts import find_task
-from minirag.utils import MiniragError
 
 ROOT = Path(__file__).parents[1]
 QUESTIONS = [{"question": f"Where is Port {i}?"} for i in range(60)]
@@ -42,9 +42,18 @@ def test_what_was_recorded_is_replayed_without_the_model(tmp_path):
     llm = load_llm(f"replay:{path}")
     assert llm.map("question_entities", QUESTIONS) == recorded
     total = llm.ledger.total
-    assert (total.calls, total.replayed, total.asked, total.prompt_tokens, total.completion_tokens) == (60, 60, 0, 300, 120)
+    assert (
+        total.calls,
+        total.replayed,
+        total.asked,
+        total.prompt_tokens,
+        total.completion_tokens,
+    ) == (60, 60, 0, 300, 120)
     assert llm.is_model and "scripted replies" in repr(llm) and "answers.jsonl" in repr(llm)
-    with pytest.raises(MiniragError, match=r"answers.jsonl has no answer to this prompt of the task 'question_entities': it holds 60 .*record="):
+    with pytest.raises(
+        MiniragError,
+        match=r"answers.jsonl has no answer to this prompt of the task 'question_entities': it holds 60 .*record=",
+    ):
         llm("question_entities", question="Where is Selm?")
     with pytest.raises(MiniragError, match="'answer': it holds none to that task"):
         llm("answer", question="Where is Selm?", passages=[])
@@ -60,13 +69,17 @@ def test_what_rules_wrote_stays_marked_as_rules(tmp_path):
 
 def test_one_recording_holds_one_model(tmp_path):
     load_llm(Scripted(), record=tmp_path / "r.jsonl")("question_entities", question="x")
-    with pytest.raises(MiniragError, match="recorded from scripted replies, not from offline rules"):
+    with pytest.raises(
+        MiniragError, match="recorded from scripted replies, not from offline rules"
+    ):
         load_llm("offline", record=tmp_path / "r.jsonl")
 
 
 def test_replies_of_any_characters_survive(tmp_path):
     odd = 'a\u2028b\x85c\ud800"\\\n\r\x00北'
-    load_llm(Scripted(lambda question: f"Answer: {odd}"), record=tmp_path / "r.jsonl")("answer", question="x", passages=[])
+    load_llm(Scripted(lambda question: f"Answer: {odd}"), record=tmp_path / "r.jsonl")(
+        "answer", question="x", passages=[]
+    )
     assert load_llm(f"replay:{tmp_path / 'r.jsonl'}")("answer", question="x", passages=[]) == odd
     assert (tmp_path / "r.jsonl").read_bytes().count(b"\n") == 1
 
@@ -74,12 +87,16 @@ def test_replies_of_any_characters_survive(tmp_path):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_file_cut_at_any_byte_is_mended_and_only_the_lost_line_is_asked_again(tmp_path, seed):
     path, rng = tmp_path / "r.jsonl", random.Random(seed)
-    load_llm(Scripted(lambda question: json.dumps(["北京", question], ensure_ascii=False)), record=path).map("question_entities", QUESTIONS[:8])
+    load_llm(
+        Scripted(lambda question: json.dumps(["北京", question], ensure_ascii=False)), record=path
+    ).map("question_entities", QUESTIONS[:8])
     whole = path.read_bytes()
     for end in [0, 1, len(whole) - 1, *(rng.randrange(len(whole)) for _ in range(40))]:
         path.write_bytes(whole[:end])
         stored = len(read_answers(path)[0])
-        assert whole[:end].count(b"\n") <= stored <= whole[:end].count(b"\n") + 1  # a line may lack its line break only
+        assert (
+            whole[:end].count(b"\n") <= stored <= whole[:end].count(b"\n") + 1
+        )  # a line may lack its line break only
         live = Scripted(lambda question: json.dumps(["北京", question], ensure_ascii=False))
         llm = load_llm(live, record=path)
         llm.map("question_entities", QUESTIONS[:8])
@@ -128,7 +145,9 @@ def test_an_empty_reply_is_asked_again_by_the_next_run_and_replayed_as_it_was(tm
     load_llm(Scripted(lambda _: ""), record=path)(task, **field)
     assert load_llm(f"replay:{path}")(task, **field) == ()
     repaired = Scripted()
-    assert load_llm(repaired, record=path)(task, **field) == ("Port 0",) and len(repaired.asked) == 1
+    assert (
+        load_llm(repaired, record=path)(task, **field) == ("Port 0",) and len(repaired.asked) == 1
+    )
     assert load_llm(f"replay:{path}")(task, **field) == ("Port 0",)
 
 
@@ -201,20 +220,40 @@ print(json.dumps({"values": values, "asked": total.asked, "replayed": total.repl
 
 def keys_asked(server, start=0):
     """What was asked from the server, as recordings name it."""
-    return [prompt_key(find_task("question_entities"), body["messages"]) for _, _, body in server.requests[start:]]
+    return [
+        prompt_key(find_task("question_entities"), body["messages"])
+        for _, _, body in server.requests[start:]
+    ]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
 def test_a_recording_that_is_killed_again_and_again_asks_no_stored_prompt_twice(tmp_path):
     path, rng, workers = tmp_path / "r.jsonl", random.Random(7), 4
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]), "OPENAI_API_KEY": "sk-secret"}
-    with FakeServer(reply=lambda body: json.dumps([body["messages"][-1]["content"].rsplit("Where is ", 1)[1][:-1]]), delay=0.02) as server:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        "OPENAI_API_KEY": "sk-secret",
+    }
+    with FakeServer(
+        reply=lambda body: json.dumps(
+            [body["messages"][-1]["content"].rsplit("Where is ", 1)[1][:-1]]
+        ),
+        delay=0.02,
+    ) as server:
         command = [sys.executable, "-c", RUN, server.url, str(path), str(workers)]
         stored = set()
         for target in (8, 25, 40):
             start = len(server.requests)
-            process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            wait_until(lambda: len(server.requests) >= max(target, start + 1) or process.poll() is not None)
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=tmp_path,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            wait_until(
+                lambda: len(server.requests) >= max(target, start + 1) or process.poll() is not None
+            )
             time.sleep(rng.random() * 0.03)
             process.send_signal(signal.SIGKILL)
             assert process.wait() == -signal.SIGKILL
@@ -222,14 +261,22 @@ def test_a_recording_that_is_killed_again_and_again_asks_no_stored_prompt_twice(
             asked = keys_asked(server, start)
             assert asked and not stored & set(asked)
             before, stored = stored, set(read_answers(path)[0])
-            assert len(asked) - len(stored - before) <= workers  # lost are at most the calls in flight
+            assert (
+                len(asked) - len(stored - before) <= workers
+            )  # lost are at most the calls in flight
         start = len(server.requests)
-        run = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        run = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
         asked = keys_asked(server, start)
     result = json.loads(run.stdout)
     assert result["values"] == [[f"Port {i}"] for i in range(60)]
     assert 0 < len(stored) < 60 and len(asked) == 60 - len(stored) and not stored & set(asked)
-    assert result["replayed"] == len(stored) and result["asked"] == len(asked) and result["prompt_tokens"] == 60 * 7
+    assert (
+        result["replayed"] == len(stored)
+        and result["asked"] == len(asked)
+        and result["prompt_tokens"] == 60 * 7
+    )
     assert "sk-secret" not in path.read_text()
 
 
@@ -250,7 +297,9 @@ def test_a_full_disk_keeps_what_is_there(tmp_path, monkeypatch):
         def write(self, data):
             return super().write(data[:10])
 
-    monkeypatch.setattr("minirag.llm.replay.open", lambda path, mode, buffering: Short(path, "a"), raising=False)
+    monkeypatch.setattr(
+        "minirag.llm.replay.open", lambda path, mode, buffering: Short(path, "a"), raising=False
+    )
     with pytest.raises(MiniragError, match="disk is full"):
         llm("question_entities", **QUESTIONS[1])
     assert path.read_bytes() == whole

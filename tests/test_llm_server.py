@@ -13,9 +13,9 @@ import pytest
 from fake_server import ENTITIES, FakeServer
 from tiny_model import build_tiny_model
 
+from minirag.core.errors import MiniragError
 from minirag.llm import load_llm
 from minirag.llm.openai_compatible import OLLAMA, _retry_after
-from minirag.utils import MiniragError
 
 KEY = "sk-secret-0123456789"
 SELM = ("Selm", "Veldania")
@@ -29,7 +29,11 @@ def environment(monkeypatch):
 
 
 def model(server, **options):
-    return load_llm("openai:m", base_url=server.url, **{"timeout": 5, "attempts": 3, "first_wait": 0.01, **options})
+    return load_llm(
+        "openai:m",
+        base_url=server.url,
+        **{"timeout": 5, "attempts": 3, "first_wait": 0.01, **options},
+    )
 
 
 def ask(llm):
@@ -42,9 +46,18 @@ def test_a_call_sends_the_messages_and_counts_the_tokens_reported():
         assert ask(llm) == SELM
     path, headers, body = server.requests[0]
     assert path == "/v1/chat/completions" and headers["authorization"] == f"Bearer {KEY}"
-    assert body["model"] == "m" and body["temperature"] == 0 and body["seed"] == 0 and body["max_tokens"] == 300
+    assert (
+        body["model"] == "m"
+        and body["temperature"] == 0
+        and body["seed"] == 0
+        and body["max_tokens"] == 300
+    )
     assert body["messages"][-1]["content"].endswith("Question: Where is Selm?")
-    assert (llm.ledger.total.prompt_tokens, llm.ledger.total.completion_tokens, llm.ledger.total.retries) == (7, 3, 0)
+    assert (
+        llm.ledger.total.prompt_tokens,
+        llm.ledger.total.completion_tokens,
+        llm.ledger.total.retries,
+    ) == (7, 3, 0)
 
 
 FAULTS = {
@@ -63,14 +76,19 @@ def test_a_passing_fault_ends_in_the_right_result(fault):
     with FakeServer(FAULTS[fault]) as server:
         llm = model(server, timeout=0.3)
         assert ask(llm) == SELM
-    assert len(server.requests) == len(FAULTS[fault]) + 1 and llm.ledger.total.retries == len(FAULTS[fault])
+    assert len(server.requests) == len(FAULTS[fault]) + 1 and llm.ledger.total.retries == len(
+        FAULTS[fault]
+    )
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_lasting_fault_ends_in_one_clear_error(fault):
     with FakeServer([FAULTS[fault][0]] * 9) as server:
         llm = model(server, timeout=0.3)
-        with pytest.raises(MiniragError, match="openai:m at 127.0.0.1:.* gave no answer to a 'question_entities' prompt in 3 attempts") as error:
+        with pytest.raises(
+            MiniragError,
+            match="openai:m at 127.0.0.1:.* gave no answer to a 'question_entities' prompt in 3 attempts",
+        ) as error:
             ask(llm)
     assert len(server.requests) == 3 and "\n" not in str(error.value)
 
@@ -81,13 +99,19 @@ def test_the_pause_a_server_asks_for_is_made():
         ask(model(server))
     assert time.perf_counter() - started >= 0.4
     assert 50 < _retry_after({"retry-after": formatdate(time.time() + 60, usegmt=True)}) <= 60
-    assert _retry_after({}) is None and _retry_after({"retry-after": "soon"}) is None and _retry_after({"retry-after": "-3"}) == 0
+    assert (
+        _retry_after({}) is None
+        and _retry_after({"retry-after": "soon"}) is None
+        and _retry_after({"retry-after": "-3"}) == 0
+    )
 
 
 def test_a_refusal_is_final_and_a_server_that_repeats_the_key_does_not_spread_it(tmp_path):
     with FakeServer([("status", 401, {}, f"Incorrect API key provided: {KEY}.")] * 9) as server:
         llm = load_llm(model(server), record=tmp_path / "r.jsonl")
-        with pytest.raises(MiniragError, match=r"status 401: Incorrect API key provided: \*\*\*.*environment") as error:
+        with pytest.raises(
+            MiniragError, match=r"status 401: Incorrect API key provided: \*\*\*.*environment"
+        ) as error:
             ask(llm)
     assert len(server.requests) == 1 and error.value.__suppress_context__
 
@@ -95,7 +119,12 @@ def test_a_refusal_is_final_and_a_server_that_repeats_the_key_does_not_spread_it
 def picky(body):
     """A model that takes neither max_tokens nor a temperature, as OpenAI's reasoning models."""
     if "max_tokens" in body:
-        return "status", 400, {}, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        return (
+            "status",
+            400,
+            {},
+            "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
+        )
     if "temperature" in body:
         return "status", 400, {}, "'temperature' does not support 0 with this model."
     return "ok", ENTITIES
@@ -105,10 +134,20 @@ def test_an_argument_that_a_model_refuses_is_left_out_from_then_on():
     with FakeServer(decide=picky) as server:
         llm = model(server, attempts=4)
         with ThreadPoolExecutor(6) as pool:  # several are refused before the first one has learnt
-            assert llm.map("question_entities", [{"question": f"Where is {i}?"} for i in range(12)], executor=pool) == [SELM] * 12
+            assert (
+                llm.map(
+                    "question_entities",
+                    [{"question": f"Where is {i}?"} for i in range(12)],
+                    executor=pool,
+                )
+                == [SELM] * 12
+            )
         llm("passage_entities", title="Selm", text="A port.")
     body = server.requests[-1][2]
-    assert sorted(body) == ["max_completion_tokens", "messages", "model", "seed"] and body["max_completion_tokens"] == 1024
+    assert (
+        sorted(body) == ["max_completion_tokens", "messages", "model", "seed"]
+        and body["max_completion_tokens"] == 1024
+    )
 
 
 def test_the_key_is_in_no_file_name_or_copy(tmp_path):
@@ -118,17 +157,28 @@ def test_the_key_is_in_no_file_name_or_copy(tmp_path):
         llm = load_llm(live, record=path)
         ask(llm)
         secret = server.url.replace("http://", f"http://user:{KEY}@")
-        texts = [repr(llm), repr(live), repr(load_llm("openai:m", base_url=secret)), str(live.__dict__), repr(llm.ledger)]
+        texts = [
+            repr(llm),
+            repr(live),
+            repr(load_llm("openai:m", base_url=secret)),
+            str(live.__dict__),
+            repr(llm.ledger),
+        ]
         texts += [path.read_text(), str(pickle.dumps(live))]
     assert not any(KEY in text for text in texts)
 
 
 def test_keys_and_addresses_come_from_the_environment(monkeypatch):
-    assert load_llm("ollama:llama3").base_url == OLLAMA and load_llm("ollama:llama3")._key() == "none"
+    assert (
+        load_llm("ollama:llama3").base_url == OLLAMA and load_llm("ollama:llama3")._key() == "none"
+    )
     with FakeServer() as server:
         monkeypatch.setenv("MINIRAG_BASE_URL", server.url)
         monkeypatch.setenv("MINIRAG_API_KEY", "own")
-        assert ask(load_llm("openai:m")) == SELM and server.requests[0][1]["authorization"] == "Bearer own"
+        assert (
+            ask(load_llm("openai:m")) == SELM
+            and server.requests[0][1]["authorization"] == "Bearer own"
+        )
     for name in ("MINIRAG_BASE_URL", "MINIRAG_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name)
     with pytest.raises(MiniragError, match="OPENAI_API_KEY"):
@@ -141,7 +191,9 @@ def test_threads_and_processes_ask_a_server_in_order():
         for pool in (ThreadPoolExecutor(4), ProcessPoolExecutor(2)):
             llm = model(server)
             with pool:
-                assert llm.map("question_entities", fields, executor=pool) == [(f"Port {i}"[-6:].strip(),) for i in range(12)]
+                assert llm.map("question_entities", fields, executor=pool) == [
+                    (f"Port {i}"[-6:].strip(),) for i in range(12)
+                ]
             assert llm.ledger.total.calls == 12 and llm.ledger.total.prompt_tokens == 84
 
 
@@ -153,7 +205,9 @@ def tiny(tmp_path_factory):
 def test_a_local_model_is_greedy_and_fits_its_window(tiny, tmp_path):
     llm = load_llm(f"hf:{tiny}", max_new_tokens=8)
     first = llm("answer", question="Where is Selm?", passages=["Selm\nA port."])
-    assert first == load_llm(f"hf:{tiny}", max_new_tokens=8)("answer", question="Where is Selm?", passages=["Selm\nA port."])
+    assert first == load_llm(f"hf:{tiny}", max_new_tokens=8)(
+        "answer", question="Where is Selm?", passages=["Selm\nA port."]
+    )
     assert llm.ledger.total.completion_tokens == 8 and llm.ledger.total.prompt_tokens > 100
     with pytest.raises(MiniragError, match="prompt has .* tokens, the model takes 4096"):
         llm("answer", question="?", passages=["Selm is a port. " * 900])
@@ -164,14 +218,28 @@ def test_a_local_model_is_greedy_and_fits_its_window(tiny, tmp_path):
     assert without.ledger.total.calls == 1
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the server is stopped by a signal that Windows has not")
+@pytest.mark.skipif(
+    os.name == "nt", reason="the server is stopped by a signal that Windows has not"
+)
 def test_a_real_server_over_a_tiny_model_says_what_the_model_says(tiny):
-    pytest.importorskip("accelerate", reason="`transformers serve` loads its models with accelerate")
+    pytest.importorskip(
+        "accelerate", reason="`transformers serve` loads its models with accelerate"
+    )
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("transformers")), "serve", tiny, "--device", "cpu", "--host", "127.0.0.1", "--port", str(port)]
+    command = [
+        str(Path(sys.executable).with_name("transformers")),
+        "serve",
+        tiny,
+        "--device",
+        "cpu",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(port, server)

@@ -10,13 +10,13 @@ import yaml
 from scripted import Scripted
 
 import minirag as mr
-from minirag.corpus import Extraction, Triple
+from minirag.core.corpus import Extraction, Triple
+from minirag.core.errors import MiniragError
+from minirag.core.results import Answer
+from minirag.corpora.shipped import shipped
 from minirag.methods import METHODS, Method, store
 from minirag.methods.graph_prompted import NeedsTraining
 from minirag.methods.store import open_method
-from minirag.results import Answer
-from minirag.shipped import shipped
-from minirag.utils import MiniragError
 
 from .small import corpus_of
 
@@ -31,14 +31,24 @@ def test_the_survey_lists_some_of_our_methods():
 @pytest.mark.parametrize("name", LISTED)
 def test_a_methods_row_is_the_surveys_row(name):
     method, one, three = METHODS[name], TABLES["table_1"][name], TABLES["table_3"][name]
-    assert (method.graph_type, list(method.index_components), method.primitive, list(method.granularity)) == tuple(one.values())
+    assert (
+        method.graph_type,
+        list(method.index_components),
+        method.primitive,
+        list(method.granularity),
+    ) == tuple(one.values())
     assert {kind: list(names) for kind, names in method.operators.items()} == three
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_every_method_describes_itself(name):
     method = METHODS[name]
-    assert issubclass(method, Method) and method.__doc__ and "Source:" in method.__doc__ and method.paper
+    assert (
+        issubclass(method, Method)
+        and method.__doc__
+        and "Source:" in method.__doc__
+        and method.paper
+    )
     assert {"build", "retrieve", "answer"} <= set(dir(method))
 
 
@@ -118,8 +128,13 @@ def test_pathrag_asks_the_question_first_or_last_of_every_reader():
 
 @pytest.mark.parametrize("name", offline_methods())
 def test_html_escapes_what_a_corpus_says(name):
-    corpus = corpus_of(("<b>p1</b>", "Ada <script>alert(1)</script> met Ben in Oslo."), ("p2", "Ben met Cy & Di in Bergen. Oslo is far."))
-    found = METHODS[name].build(corpus, encoder="lsa").retrieve("Where did Ada <i>meet</i> Ben?", k=2)
+    corpus = corpus_of(
+        ("<b>p1</b>", "Ada <script>alert(1)</script> met Ben in Oslo."),
+        ("p2", "Ben met Cy & Di in Bergen. Oslo is far."),
+    )
+    found = (
+        METHODS[name].build(corpus, encoder="lsa").retrieve("Where did Ada <i>meet</i> Ben?", k=2)
+    )
     assert "<script>" not in found._repr_html_() and "<i>" not in found._repr_html_()
     ignored = '<div class="mathjax_ignore">'
     shown = [corpus._repr_html_(), found._repr_html_(), Answer("$1$", "me", found)._repr_html_()]
@@ -136,7 +151,9 @@ def test_a_stored_index_is_reused_until_something_changes(tmp_path, monkeypatch)
     assert state == "reused" and again.retrieve(question).ids == first.retrieve(question).ids
     assert open_method("hipporag", corpus, encoder="lsa", damping=0.3)[1] == "kept"
     (next(tmp_path.glob("indices/*")) / "graph" / "edges.jsonl").write_text("{", encoding="utf-8")
-    states = [open_method("hipporag", corpus, encoder="lsa", **o)[1] for o in ({}, {"damping": 0.3})]
+    states = [
+        open_method("hipporag", corpus, encoder="lsa", **o)[1] for o in ({}, {"damping": 0.3})
+    ]
     assert sorted(states) == ["kept", "reused"]
     with pytest.raises(MiniragError, match="hipporag"):
         open_method("hippo", corpus)

@@ -11,17 +11,17 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import minirag as mr
-from minirag import fetching, readers
 from minirag.cli import app
 from minirag.cli.models import KINDS
-from minirag.encoders import load_encoder
-from minirag.evaluate.reproduce import TARGETS, row_names
-from minirag.exercises import list_exercises
+from minirag.core.errors import MiniragError
+from minirag.corpora import fetching, readers
+from minirag.encoders.presets import PRESETS, TOKEN_PRESETS
+from minirag.encoders.text_encoders import load_encoder
+from minirag.encoders.token_encoders import load_token_encoder
+from minirag.grading.exercises import list_exercises
 from minirag.methods import METHODS
 from minirag.methods.store import open_method
-from minirag.presets import PRESETS, TOKEN_PRESETS
-from minirag.token_encoders import load_token_encoder
-from minirag.utils import MiniragError
+from minirag.reproduce.retrieval_tables import TARGETS, row_names
 
 COMMANDS = get_command(app).commands
 ENCODERS = ["minilm", "lsa", *PRESETS]

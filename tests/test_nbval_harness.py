@@ -1,4 +1,6 @@
-"""Plain pytest proves notebooks strictly, skips those whose data is absent, and says both. One run over four small notebooks shows it."""
+"""Plain pytest proves notebooks strictly, skips those whose data is absent, and says both. One run
+over four small notebooks shows it.
+"""
 
 import os
 import subprocess
@@ -9,33 +11,60 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from minirag import refresh
+from minirag.workshop import refresh
 
 ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """The output of pytest, with the repository's own settings, over a folder of notebooks made here."""
+    """The output of pytest, with the repository's own settings, over a folder of notebooks made
+    here.
+    """
     folder = tmp_path_factory.mktemp("notebooks")
 
     def write(name, *sources, **metadata):
         path = folder / f"{name}.ipynb"
-        nbformat.write(new_notebook(cells=[new_code_cell(source) for source in sources], metadata={"minirag": metadata}), path)
+        nbformat.write(
+            new_notebook(
+                cells=[new_code_cell(source) for source in sources], metadata={"minirag": metadata}
+            ),
+            path,
+        )
         return path
 
     reach_out = "import socket\ntry:\n    socket.create_connection(('192.0.2.1', 80), timeout=1)\nexcept OSError as error:\n    print(error)"
     slow_but_fine = "import os\nprint(os.environ['HF_HUB_OFFLINE'], os.environ['MINIRAG_PROGRESS'])"
-    for path in (write("good", slow_but_fine, reach_out, rung=0), write("changed", "print(1)", "2 + 2", rung=0)):
+    for path in (
+        write("good", slow_but_fine, reach_out, rung=0),
+        write("changed", "print(1)", "2 + 2", rung=0),
+    ):
         refresh.execute_and_normalise(path)
     changed = folder / "changed.ipynb"
     changed.write_text(changed.read_text(encoding="utf-8").replace('"4"', '"5"'), encoding="utf-8")
     write("absent", "raise RuntimeError('never run')", rung=1, needs=["no_such_data"])
-    command = [sys.executable, "-m", "pytest", "-p", "conftest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder)]
-    command += ["-p", "no:cacheprovider", f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval_sanitize.cfg'}", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "conftest",
+        "-c",
+        str(ROOT / "pyproject.toml"),
+        "--rootdir",
+        str(folder),
+    ]
+    command += [
+        "-p",
+        "no:cacheprovider",
+        f"--nbval-sanitize-with={ROOT / 'tests' / 'nbval_sanitize.cfg'}",
+        str(folder),
+    ]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120).stdout
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    ).stdout
 
 
 def test_a_stored_notebook_that_still_holds_passes_without_a_network(run):

@@ -1,4 +1,6 @@
-"""GRAG's model: pruning, graph encoder, soft token, tiny language model, training that survives being killed."""
+"""GRAG's model: pruning, graph encoder, soft token, tiny language model, training that survives
+being killed.
+"""
 
 import os
 import signal
@@ -15,16 +17,30 @@ from hypothesis import strategies as st
 from tiny_model import build_tiny_model
 
 from minirag.algorithms.textual import TextualGraph
+from minirag.core.errors import MiniragError
 from minirag.neural import pretraining
 from minirag.neural.batches import Collator, Example, TextTable
 from minirag.neural.encoder import GraphEncoder, mean_by, softmax_by
 from minirag.neural.language_model import LanguageModel, LowRank
 from minirag.neural.model import GraphPrompt
-from minirag.neural.pretraining import Pretraining, build_model, build_tokenizer, pretrain, taught_once
+from minirag.neural.pretraining import (
+    Pretraining,
+    build_model,
+    build_tokenizer,
+    pretrain,
+    taught_once,
+)
 from minirag.neural.pruning import ScalingFactor, SoftPruning, euclidean
 from minirag.neural.settings import CODE, Settings
-from minirag.neural.training import Plan, Trainer, accuracy, chosen_device, one_cycle, read_checkpoint, write_all
-from minirag.utils import MiniragError
+from minirag.neural.training import (
+    Plan,
+    Trainer,
+    accuracy,
+    chosen_device,
+    one_cycle,
+    read_checkpoint,
+    write_all,
+)
 
 torch.set_num_threads(1)
 
@@ -35,14 +51,28 @@ class Letters:
     name = "letters"
 
     def encode(self, texts, kind="passage"):
-        vectors = [np.random.default_rng(sum(ord(letter) * 31**i for i, letter in enumerate(text)) % 2**32).normal(size=8) for text in texts]
-        return np.array([vector / np.linalg.norm(vector) for vector in vectors], dtype=np.float32).reshape(len(texts), 8)
+        vectors = [
+            np.random.default_rng(
+                sum(ord(letter) * 31**i for i, letter in enumerate(text)) % 2**32
+            ).normal(size=8)
+            for text in texts
+        ]
+        return np.array(
+            [vector / np.linalg.norm(vector) for vector in vectors], dtype=np.float32
+        ).reshape(len(texts), 8)
 
 
-STAR = TextualGraph(("Ann", "Bob", "red", "blue"), ((0, "boss", 1), (1, "colour", 2), (0, "colour", 3)))
+STAR = TextualGraph(
+    ("Ann", "Bob", "red", "blue"), ((0, "boss", 1), (1, "colour", 2), (0, "colour", 3))
+)
 LONE = TextualGraph(("Cy",))
 EXAMPLES = [
-    Example("what is the colour of the boss of Ann ?", "red", (STAR,), "Ann is connected to Bob via boss"),
+    Example(
+        "what is the colour of the boss of Ann ?",
+        "red",
+        (STAR,),
+        "Ann is connected to Bob via boss",
+    ),
     Example("what is the colour of Ann ?", "blue", (STAR, LONE)),
     Example("what is the colour of Cy ?", "red", (LONE,)),
     Example("what is it ?", "blue", ()),
@@ -63,15 +93,24 @@ def folder(tmp_path_factory):
 
 def model_of(folder, table, tuning="frozen", **choices):
     torch.manual_seed(0)
-    return GraphPrompt(LanguageModel.load(folder, tuning=tuning), table.dimensions, Settings(**{"hidden": 8, **choices}))
+    return GraphPrompt(
+        LanguageModel.load(folder, tuning=tuning),
+        table.dimensions,
+        Settings(**{"hidden": 8, **choices}),
+    )
 
 
 def test_a_batch_is_one_disconnected_graph(table):
     batch = Collator(table)(EXAMPLES)
     assert len(batch.nodes) == 4 + 4 + 1 + 1 and len(batch.edges) == 6 and batch.graphs == 4
-    assert batch.question_of.tolist() == [0, 1, 1, 2] and batch.question_of_edge.tolist() == [0] * 3 + [1] * 3
+    assert (
+        batch.question_of.tolist() == [0, 1, 1, 2]
+        and batch.question_of_edge.tolist() == [0] * 3 + [1] * 3
+    )
     assert len(batch.texts) == len({*STAR.nodes, *LONE.nodes, "boss", "colour"})
-    assert all(batch.graph[head] == batch.graph[tail] for head, tail in zip(batch.heads, batch.tails))
+    assert all(
+        batch.graph[head] == batch.graph[tail] for head, tail in zip(batch.heads, batch.tails)
+    )
 
 
 def test_every_text_is_encoded_once():
@@ -120,14 +159,24 @@ def test_one_layer_is_attention_written_as_a_loop(table, messages):
                         incoming.append((head, said, 0))
                     if head == node and messages == "both":
                         incoming.append((tail, said, 1))
-                logits = [own[u] @ layer.sender[k] + own[node] @ layer.receiver[k] + e @ layer.relation[k] + layer.direction[way, k] for u, e, way in incoming]
+                logits = [
+                    own[u] @ layer.sender[k]
+                    + own[node] @ layer.receiver[k]
+                    + e @ layer.relation[k]
+                    + layer.direction[way, k]
+                    for u, e, way in incoming
+                ]
                 weight = torch.nn.functional.leaky_relu(torch.stack(logits), 0.2).softmax(0)
                 heads.append(sum(w * (own[u] + e) for w, (u, e, _) in zip(weight, incoming)))
             assert torch.allclose(found[node], torch.stack(heads).mean(0), atol=1e-5)
 
 
 def test_the_official_merge_weighs_graphs_by_their_size():
-    rows, graph, question_of = torch.tensor([[1.0], [0.0], [0.0], [0.0]]), torch.tensor([0, 1, 1, 1]), torch.tensor([0, 0])
+    rows, graph, question_of = (
+        torch.tensor([[1.0], [0.0], [0.0], [0.0]]),
+        torch.tensor([0, 1, 1, 1]),
+        torch.tensor([0, 0]),
+    )
     assert mean_by(mean_by(rows, graph, 2), question_of, 1).item() == 0.5
     assert mean_by(rows, question_of[graph], 1).item() == 0.25
 
@@ -135,9 +184,15 @@ def test_the_official_merge_weighs_graphs_by_their_size():
 @pytest.mark.parametrize("merge", ["graphs", "nodes"])
 def test_other_questions_of_a_batch_change_nothing(table, merge):
     torch.manual_seed(0)
-    encoder, prune, collate = GraphEncoder(table.dimensions, hidden=8, merge=merge), SoftPruning(table.dimensions), Collator(table)
+    encoder, prune, collate = (
+        GraphEncoder(table.dimensions, hidden=8, merge=merge),
+        SoftPruning(table.dimensions),
+        Collator(table),
+    )
     together = collate(EXAMPLES)
-    one_by_one = [encoder(batch, prune(batch)) for batch in (collate([example]) for example in EXAMPLES)]
+    one_by_one = [
+        encoder(batch, prune(batch)) for batch in (collate([example]) for example in EXAMPLES)
+    ]
     assert torch.allclose(encoder(together, prune(together)), torch.cat(one_by_one), atol=1e-5)
 
 
@@ -150,11 +205,16 @@ def test_numbering_the_nodes_otherwise_changes_nothing(table):
 
 def test_no_factors_are_factors_of_one(table):
     encoder, batch = GraphEncoder(table.dimensions, hidden=8), Collator(table)(EXAMPLES)
-    assert torch.equal(encoder(batch), encoder(batch, (torch.ones(len(batch.nodes)), torch.ones(len(batch.edges)))))
+    assert torch.equal(
+        encoder(batch), encoder(batch, (torch.ones(len(batch.nodes)), torch.ones(len(batch.edges))))
+    )
 
 
 def test_without_pruning_only_the_control_hears_the_question(table):
-    asked = [Example(question, "red", (STAR,)) for question in (EXAMPLES[0].question, EXAMPLES[1].question)]
+    asked = [
+        Example(question, "red", (STAR,))
+        for question in (EXAMPLES[0].question, EXAMPLES[1].question)
+    ]
     batch = Collator(table)(asked)
     for sees in (False, True):
         torch.manual_seed(0)
@@ -163,36 +223,57 @@ def test_without_pruning_only_the_control_hears_the_question(table):
 
 
 def test_a_pruned_edge_says_nothing_and_a_pruned_node_sends_nothing(table):
-    """With factor 0 the text of an edge, or of a node, no longer matters. Source: GRAG, Eq. 9 (eq-9)"""
+    """With factor 0 the text of an edge, or of a node, no longer matters. Source: GRAG, Eq. 9
+    (eq-9)
+    """
     torch.manual_seed(0)
     encoder, collate = GraphEncoder(table.dimensions, hidden=8, layers=1), Collator(table)
-    other = TextualGraph(("Ann", "Bob", "red", "Cy"), ((0, "colour", 1), (1, "colour", 2), (0, "colour", 3)))
+    other = TextualGraph(
+        ("Ann", "Bob", "red", "Cy"), ((0, "colour", 1), (1, "colour", 2), (0, "colour", 3))
+    )
     batches = [collate([Example(EXAMPLES[0].question, "red", (graph,))]) for graph in (STAR, other)]
     kept, pruned = torch.ones(4), (torch.tensor([1.0, 1, 1, 0]), torch.tensor([0.0, 1, 1]))
     assert torch.allclose(*(encoder(batch, pruned) for batch in batches), atol=1e-6)
-    assert not torch.allclose(*(encoder(batch, (kept, torch.ones(3))) for batch in batches), atol=1e-3)
+    assert not torch.allclose(
+        *(encoder(batch, (kept, torch.ones(3))) for batch in batches), atol=1e-3
+    )
 
 
 def test_normalisation_undoes_the_pruning_of_a_node_without_edges():
     alone = TextualGraph(("Selm",), ())
-    batch = Collator(TextTable.of([Example("Where?", "", (alone,))], Letters()))([Example("Where?", "", (alone,))])
+    batch = Collator(TextTable.of([Example("Where?", "", (alone,))], Letters()))(
+        [Example("Where?", "", (alone,))]
+    )
     for seed in range(3):
         torch.manual_seed(seed)
         encoder = GraphEncoder(8, hidden=32).eval()
-        whole, pruned = (encoder(batch, (torch.tensor([factor]), torch.zeros(0))) for factor in (1.0, 0.01))
+        whole, pruned = (
+            encoder(batch, (torch.tensor([factor]), torch.zeros(0))) for factor in (1.0, 0.01)
+        )
         assert torch.cosine_similarity(whole, pruned) > 0.8
 
 
 def test_distances_of_the_paper_and_of_the_code():
-    """Scalar Euclidean distance in the text, element by element in the code. Source: GRAG, Eq. 6 (eq-6)"""
+    """Scalar Euclidean distance in the text, element by element in the code. Source: GRAG, Eq. 6
+    (eq-6)
+    """
     text, asked = torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 4.0]])
     assert euclidean(text, asked).item() == 5
     scalar, elementwise = ScalingFactor(2), ScalingFactor(2, "elementwise")
     assert scalar.mlp[0].in_features == 1 and elementwise.mlp[0].in_features == 2
-    assert torch.equal(scalar(text, asked), scalar(asked, text)) and 0 < scalar(text, asked).item() < 1
-    swapped = torch.tensor([[0.0, 3.0]]), torch.tensor([[4.0, 0.0]])  # the same length, other coordinates
-    assert torch.equal(scalar(text, asked), scalar(*swapped)) and not torch.equal(elementwise(text, asked), elementwise(*swapped))
-    assert torch.equal(scalar(text, asked), torch.sigmoid(ScalingFactorWithout(scalar)(text, asked)))
+    assert (
+        torch.equal(scalar(text, asked), scalar(asked, text)) and 0 < scalar(text, asked).item() < 1
+    )
+    swapped = (
+        torch.tensor([[0.0, 3.0]]),
+        torch.tensor([[4.0, 0.0]]),
+    )  # the same length, other coordinates
+    assert torch.equal(scalar(text, asked), scalar(*swapped)) and not torch.equal(
+        elementwise(text, asked), elementwise(*swapped)
+    )
+    assert torch.equal(
+        scalar(text, asked), torch.sigmoid(ScalingFactorWithout(scalar)(text, asked))
+    )
 
 
 def ScalingFactorWithout(factor):
@@ -208,21 +289,39 @@ def test_gradients_reach_both_pruning_mlps_through_the_frozen_language_model(fol
     model.pruning.fit([collate(EXAMPLES)])
     model.loss(EXAMPLES, collate(EXAMPLES)).backward()
     for part in (model.pruning.node, model.pruning.edge, model.encoder, model.projector):
-        assert any(parameter.grad is not None and parameter.grad.abs().sum() > 0 for parameter in part.parameters())
+        assert any(
+            parameter.grad is not None and parameter.grad.abs().sum() > 0
+            for parameter in part.parameters()
+        )
     assert all(parameter.grad is None for parameter in model.language.parameters())
 
 
 def test_the_official_layers_leave_the_mlp_of_edges_without_gradient(folder, table):
     model, collate = model_of(folder, table, **CODE), Collator(table)
     model.loss(EXAMPLES, collate(EXAMPLES)).backward()
-    assert all(parameter.grad is None or not parameter.grad.any() for parameter in model.pruning.edge.parameters())
-    assert any(parameter.grad is not None and parameter.grad.any() for parameter in model.pruning.node.parameters())
+    assert all(
+        parameter.grad is None or not parameter.grad.any()
+        for parameter in model.pruning.edge.parameters()
+    )
+    assert any(
+        parameter.grad is not None and parameter.grad.any()
+        for parameter in model.pruning.node.parameters()
+    )
 
 
 def test_settings_follow_paper_or_code():
-    assert Settings.of() == Settings() and Settings.of("code").pruning == "elementwise" and not Settings.of("code").edges_in_messages
+    assert (
+        Settings.of() == Settings()
+        and Settings.of("code").pruning == "elementwise"
+        and not Settings.of("code").edges_in_messages
+    )
     assert Settings.of("code", pruning="scalar").pruning == "scalar"
-    for wrong in ({"follow": "blog"}, {"pruning": "hard"}, {"merge": "all"}, {"messages": "against"}):
+    for wrong in (
+        {"follow": "blog"},
+        {"pruning": "hard"},
+        {"merge": "all"},
+        {"messages": "against"},
+    ):
         with pytest.raises(MiniragError, match="expected"):
             Settings.of(**wrong)
 
@@ -241,11 +340,21 @@ def test_the_prompt_is_start_token_text_question_answer(folder, table):
     """Source: GRAG, Eq. 7-8 (eq-7, eq-8)"""
     language = LanguageModel.load(folder)
     prompt, answer = language.prompt_ids(EXAMPLES[0]), language.answer_ids("red")
-    inputs, mask, labels = language.read([prompt, prompt[-3:]], [answer, answer], torch.full((2, language.dimensions), 7.0))
-    assert torch.equal(inputs[0, 0], language.embeddings.weight[language.start]) and (inputs[0, 1] == 7).all()
-    assert mask.sum(1).tolist() == [2 + len(prompt) + len(answer), 2 + 3 + len(answer)] and mask[1, -1] == 1
+    inputs, mask, labels = language.read(
+        [prompt, prompt[-3:]], [answer, answer], torch.full((2, language.dimensions), 7.0)
+    )
+    assert (
+        torch.equal(inputs[0, 0], language.embeddings.weight[language.start])
+        and (inputs[0, 1] == 7).all()
+    )
+    assert (
+        mask.sum(1).tolist() == [2 + len(prompt) + len(answer), 2 + 3 + len(answer)]
+        and mask[1, -1] == 1
+    )
     assert [row[row >= 0].tolist() for row in labels] == [answer, answer]
-    assert language.tokenizer.decode(prompt).startswith("Ann is connected to Bob via boss\n") and language.tokenizer.decode(prompt).endswith("answer:")
+    assert language.tokenizer.decode(prompt).startswith(
+        "Ann is connected to Bob via boss\n"
+    ) and language.tokenizer.decode(prompt).endswith("answer:")
     long = Example("q", "red", (), "word " * 2000)
     assert len(language.prompt_ids(long)) <= language.max_text + 10
 
@@ -258,13 +367,19 @@ def test_padding_changes_no_answer(folder, table):
 
 def test_a_tiny_model_learns_to_read_the_word_in_the_token_place(folder):
     language = LanguageModel.load(folder)
-    vectors = torch.nn.functional.normalize(language.answer_vectors(["red", "blue", "red"]), dim=1) * language.word_length()
+    vectors = (
+        torch.nn.functional.normalize(language.answer_vectors(["red", "blue", "red"]), dim=1)
+        * language.word_length()
+    )
     assert language.write([language.prompt_ids(EXAMPLES[2])] * 3, vectors) == ["red", "blue", "red"]
 
 
 def test_pretraining_never_sees_an_answer(tmp_path):
     mislabelled = [Example(e.question, "gold", e.graphs, e.text) for e in EXAMPLES]
-    one, two = (pretrain(some, ("blue", "red"), Pretraining(steps=3, batch=4)) for some in (EXAMPLES, mislabelled))
+    one, two = (
+        pretrain(some, ("blue", "red"), Pretraining(steps=3, batch=4))
+        for some in (EXAMPLES, mislabelled)
+    )
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters()))
 
 
@@ -281,7 +396,11 @@ def test_a_tiny_model_is_taught_once_and_never_left_half_taught(tmp_path, monkey
         taught_once(folder, lambda: EXAMPLES, ("blue", "red"), plan)
     assert not folder.exists()
 
-    weights = [taught_once(folder, lambda: asked.append("examples") or EXAMPLES, ("blue", "red"), plan) / "model.safetensors" for _ in range(2)]
+    weights = [
+        taught_once(folder, lambda: asked.append("examples") or EXAMPLES, ("blue", "red"), plan)
+        / "model.safetensors"
+        for _ in range(2)
+    ]
     assert asked == ["examples"] and weights[0].is_file()
     assert {path.name for path in folder.parent.iterdir()} <= {"tiny", "tiny.lock"}
 
@@ -291,8 +410,14 @@ def test_only_what_should_change_changes(folder, table):
     for tuning, trained in (("frozen", set()), ("lora", {"down", "up"})):
         model = model_of(folder, table, tuning)
         before = {name: tensor.clone() for name, tensor in model.language.state_dict().items()}
-        Trainer(model, collate, Plan(alignment_epochs=1, epochs=2, batch=2, language_rate=1e-2)).fit(EXAMPLES, EXAMPLES)
-        changed = {name.rsplit(".", 1)[-1] for name, tensor in model.language.state_dict().items() if not torch.equal(tensor, before[name])}
+        Trainer(
+            model, collate, Plan(alignment_epochs=1, epochs=2, batch=2, language_rate=1e-2)
+        ).fit(EXAMPLES, EXAMPLES)
+        changed = {
+            name.rsplit(".", 1)[-1]
+            for name, tensor in model.language.state_dict().items()
+            if not torch.equal(tensor, before[name])
+        }
         assert changed == trained
 
 
@@ -304,7 +429,9 @@ def test_low_rank_starts_as_the_layer_itself():
     assert torch.equal(low(states), linear(states))
     low.up.data.normal_()
     full = linear.weight + low.scale * low.up @ low.down
-    assert torch.allclose(low(states), torch.nn.functional.linear(states, full, linear.bias), atol=1e-5)
+    assert torch.allclose(
+        low(states), torch.nn.functional.linear(states, full, linear.bias), atol=1e-5
+    )
 
 
 def test_any_hugging_face_model_will_do(tmp_path, table):
@@ -312,10 +439,21 @@ def test_any_hugging_face_model_will_do(tmp_path, table):
     import transformers
 
     llama = LanguageModel.load(build_tiny_model(tmp_path / "llama"))
-    gpt = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=len(llama.tokenizer), n_embd=16, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0))
+    gpt = transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(
+            vocab_size=len(llama.tokenizer),
+            n_embd=16,
+            n_layer=1,
+            n_head=2,
+            bos_token_id=0,
+            eos_token_id=0,
+        )
+    )
     for language in (llama, LanguageModel(gpt, llama.tokenizer)):
         model = GraphPrompt(language, table.dimensions, Settings(hidden=8))
-        report = Trainer(model, Collator(table), Plan(alignment_epochs=1, epochs=1, batch=2)).fit(EXAMPLES, EXAMPLES)
+        report = Trainer(model, Collator(table), Plan(alignment_epochs=1, epochs=1, batch=2)).fit(
+            EXAMPLES, EXAMPLES
+        )
         assert len(report.history) == 2 and all(np.isfinite(row["loss"]) for row in report.history)
         assert len(write_all(model, Collator(table), EXAMPLES)) == 4
     with pytest.raises(MiniragError, match="q_proj"):
@@ -325,9 +463,15 @@ def test_any_hugging_face_model_will_do(tmp_path, table):
 
 
 def test_it_can_learn_four_questions_by_heart(folder, table):
-    """A check that training trains: without a graph token the last two questions cannot be told apart from the prompt alone by so small a model."""
+    """A check that training trains: without a graph token the last two questions cannot be told
+    apart from the prompt alone by so small a model.
+    """
     model, collate = model_of(folder, table), Collator(table)
-    Trainer(model, collate, Plan(alignment_epochs=40, epochs=10, batch=4, alignment_rate=1e-2, rate=5e-3, patience=20)).fit(EXAMPLES, EXAMPLES)
+    Trainer(
+        model,
+        collate,
+        Plan(alignment_epochs=40, epochs=10, batch=4, alignment_rate=1e-2, rate=5e-3, patience=20),
+    ).fit(EXAMPLES, EXAMPLES)
     assert accuracy(model, collate, EXAMPLES) == 1.0
 
 
@@ -335,7 +479,11 @@ PLAN = Plan(alignment_epochs=2, epochs=3, batch=2, rate=1e-2, patience=9, device
 
 
 def weights(model):
-    return {name: tensor for name, tensor in model.state_dict().items() if not name.startswith("language.")}
+    return {
+        name: tensor
+        for name, tensor in model.state_dict().items()
+        if not name.startswith("language.")
+    }
 
 
 def test_a_run_that_stops_and_goes_on_ends_at_the_same_weights(folder, table, tmp_path):
@@ -343,12 +491,18 @@ def test_a_run_that_stops_and_goes_on_ends_at_the_same_weights(folder, table, tm
     report = Trainer(whole, Collator(table), PLAN).fit(EXAMPLES, EXAMPLES)
     for stop in (1, 2, 4):
         place = tmp_path / str(stop)
-        Trainer(model_of(folder, table, dropout=0.2), Collator(table), PLAN, place).fit(EXAMPLES, EXAMPLES, until=stop)
+        Trainer(model_of(folder, table, dropout=0.2), Collator(table), PLAN, place).fit(
+            EXAMPLES, EXAMPLES, until=stop
+        )
         resumed = model_of(folder, table, dropout=0.2)
         torch.manual_seed(99)  # nothing may hang on what was drawn before
         again = Trainer(resumed, Collator(table), PLAN, place).fit(EXAMPLES, EXAMPLES)
-        assert all(torch.equal(tensor, weights(resumed)[name]) for name, tensor in weights(whole).items())
-        assert [row["loss"] for row in again.history] == [row["loss"] for row in report.history] and again.best == report.best
+        assert all(
+            torch.equal(tensor, weights(resumed)[name]) for name, tensor in weights(whole).items()
+        )
+        assert [row["loss"] for row in again.history] == [
+            row["loss"] for row in report.history
+        ] and again.best == report.best
 
 
 KILLED = """
@@ -370,22 +524,38 @@ KILLED = """
 """
 
 
-def test_a_run_killed_in_the_middle_of_an_epoch_resumes_to_the_same_weights(folder, table, tmp_path):
+def test_a_run_killed_in_the_middle_of_an_epoch_resumes_to_the_same_weights(
+    folder, table, tmp_path
+):
     place = tmp_path / "run"
-    script = textwrap.dedent(KILLED.format(tests=str(Path(__file__).parent), folder=str(folder), place=str(place)))
-    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "HF_HUB_OFFLINE": "1"}, capture_output=True)
+    script = textwrap.dedent(
+        KILLED.format(tests=str(Path(__file__).parent), folder=str(folder), place=str(place))
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()[-2000:]
-    assert read_checkpoint(place / "training.safetensors")[0]["done"] == 3  # seven steps of two an epoch: three epochs are safe, the fourth is lost
+    assert (
+        read_checkpoint(place / "training.safetensors")[0]["done"] == 3
+    )  # seven steps of two an epoch: three epochs are safe, the fourth is lost
     resumed, whole = model_of(folder, table), model_of(folder, table)
     Trainer(resumed, Collator(table), PLAN, place).fit(EXAMPLES, EXAMPLES)
     Trainer(whole, Collator(table), PLAN).fit(EXAMPLES, EXAMPLES)
-    assert all(torch.equal(tensor, weights(resumed)[name]) for name, tensor in weights(whole).items())
+    assert all(
+        torch.equal(tensor, weights(resumed)[name]) for name, tensor in weights(whole).items()
+    )
 
 
 def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(folder, table, tmp_path):
-    Trainer(model_of(folder, table), Collator(table), PLAN, tmp_path).fit(EXAMPLES, EXAMPLES, until=1)
+    Trainer(model_of(folder, table), Collator(table), PLAN, tmp_path).fit(
+        EXAMPLES, EXAMPLES, until=1
+    )
     with pytest.raises(MiniragError, match="other settings or examples"):
-        Trainer(model_of(folder, table, pruning="none"), Collator(table), PLAN, tmp_path).fit(EXAMPLES, EXAMPLES)
+        Trainer(model_of(folder, table, pruning="none"), Collator(table), PLAN, tmp_path).fit(
+            EXAMPLES, EXAMPLES
+        )
     path = tmp_path / "training.safetensors"
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(MiniragError, match="no checkpoint"):
@@ -395,13 +565,22 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(folder, table, 
 def test_early_stop_keeps_the_best_epoch(folder, table, monkeypatch):
     scores = iter([0.5, 0.9, 0.4, 0.3, 0.2, 0.1])
     monkeypatch.setattr("minirag.neural.training.accuracy", lambda *_: next(scores))
-    report = Trainer(model_of(folder, table), Collator(table), Plan(alignment_epochs=0, epochs=6, batch=2, patience=2)).fit(EXAMPLES, EXAMPLES)
+    report = Trainer(
+        model_of(folder, table),
+        Collator(table),
+        Plan(alignment_epochs=0, epochs=6, batch=2, patience=2),
+    ).fit(EXAMPLES, EXAMPLES)
     assert report.best == {"epoch": 1, "accuracy": 0.9} and len(report.history) == 4
 
 
 def test_the_learning_rate_rises_and_falls():
     values = [one_cycle(share / 100) for share in range(101)]
-    assert values[0] < 0.2 and max(values) == values[10] == 1 and values[100] < 1e-9 and values[10:] == sorted(values[10:], reverse=True)
+    assert (
+        values[0] < 0.2
+        and max(values) == values[10] == 1
+        and values[100] < 1e-9
+        and values[10:] == sorted(values[10:], reverse=True)
+    )
 
 
 def test_nothing_to_train_on_is_said(folder, table):
@@ -426,4 +605,6 @@ def test_nothing_to_train_on_is_said(folder, table):
 
 @pytest.mark.parametrize("steps", [1, 9, 10, 11])
 def test_a_language_model_is_taught_for_any_number_of_steps(steps):
-    assert pretrain(EXAMPLES, ("blue", "red"), Pretraining(steps=steps, batch=2, batch_with_text=2)).write([[5]], None)
+    assert pretrain(
+        EXAMPLES, ("blue", "red"), Pretraining(steps=steps, batch=2, batch_with_text=2)
+    ).write([[5]], None)

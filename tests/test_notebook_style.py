@@ -1,4 +1,6 @@
-"""The notebooks keep the rules that nbval does not see, and each rule is shown to catch what it is for."""
+"""The notebooks keep the rules that nbval does not see, and each rule is shown to catch what it is
+for.
+"""
 
 import base64
 import copy
@@ -13,11 +15,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
 
-from minirag import notebook_lint, refresh
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
+from minirag.workshop import notebook_lint, refresh
 
 ROOT = Path(__file__).parents[1]
-NOTEBOOKS = sorted([*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "exercises" / "solutions").glob("*.ipynb")])
+NOTEBOOKS = sorted(
+    [*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "exercises" / "solutions").glob("*.ipynb")]
+)
 
 WIDGET = """import ipywidgets
 slider, shown = ipywidgets.IntSlider(value=2), ipywidgets.HTML()
@@ -34,7 +38,10 @@ print(1)"""
 def test_a_notebook_keeps_the_rules(path):
     print(path.name, notebook_lint.measure(path))
     problems = notebook_lint.lint(path)
-    assert not problems, "\n".join(f"{path.name}, cell {problem.cell}: {problem.message} [{problem.rule}]" for problem in problems)
+    assert not problems, "\n".join(
+        f"{path.name}, cell {problem.cell}: {problem.message} [{problem.rule}]"
+        for problem in problems
+    )
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +55,16 @@ def good(tmp_path_factory):
         new_code_cell("print(sum(numbers))\nprint('two lines, one output')"),
         new_markdown_cell("### A widget\n\n```\n# no header, a comment\n```"),
         new_code_cell(WIDGET),
-        new_code_cell("slider.value = 7\nprint(shown.value)", metadata={"tags": ["trace"], "collapsed": True}),
+        new_code_cell(
+            "slider.value = 7\nprint(shown.value)", metadata={"tags": ["trace"], "collapsed": True}
+        ),
         new_markdown_cell("What raises is the lesson of the next cell."),
         new_code_cell("1 / 0", metadata={"tags": ["raises-exception"]}),
         new_markdown_cell("The end."),
     ]
-    nbformat.write(new_notebook(cells=cells, metadata={"minirag": {"rung": 0}, "widgets": {"state": {}}}), path)
+    nbformat.write(
+        new_notebook(cells=cells, metadata={"minirag": {"rung": 0}, "widgets": {"state": {}}}), path
+    )
     assert refresh.execute_and_normalise(path), "running a fresh notebook changes its file"
     return path
 
@@ -70,11 +81,19 @@ def test_refreshing_twice_changes_nothing(good):
 
 def test_normalising_keeps_what_is_meant_and_drops_what_varies(good):
     notebook = refresh.read(good)
-    assert set(notebook.metadata) == {"kernelspec", "language_info", "minirag"} and "version" not in notebook.metadata.language_info
+    assert (
+        set(notebook.metadata) == {"kernelspec", "language_info", "minirag"}
+        and "version" not in notebook.metadata.language_info
+    )
     assert refresh.WIDGET_VIEW not in good.read_text(encoding="utf-8")
-    assert notebook.cells[6].metadata == {"tags": ["trace"]} and notebook.cells[6].outputs[0].text == "<b>7</b>\n"
+    assert (
+        notebook.cells[6].metadata == {"tags": ["trace"]}
+        and notebook.cells[6].outputs[0].text == "<b>7</b>\n"
+    )
     ids = [cell.id for cell in notebook.cells]
-    assert [cell.id for cell in refresh.normalise(notebook).cells] == ids and len(set(ids)) == len(ids)
+    assert [cell.id for cell in refresh.normalise(notebook).cells] == ids and len(set(ids)) == len(
+        ids
+    )
 
 
 def test_a_picture_of_a_chart_loses_weight_and_not_its_looks():
@@ -84,9 +103,20 @@ def test_a_picture_of_a_chart_loses_weight_and_not_its_looks():
     plt.close(figure)
     png = base64.b64encode(buffer.getvalue()).decode()
     cell = new_code_cell("chart", outputs=[new_output("display_data", {"image/png": png})])
-    [light] = (cell.outputs[0].data["image/png"] for cell in refresh.normalise(new_notebook(cells=[cell])).cells)
-    before, after = (np.asarray(Image.open(io.BytesIO(base64.b64decode(one))).convert("RGB"), dtype=float) for one in (png, light))
-    assert len(light) < len(png) / 2 and before.shape == after.shape and np.abs(before - after).mean() < 1 and np.abs(before - after).max() < 40
+    [light] = (
+        cell.outputs[0].data["image/png"]
+        for cell in refresh.normalise(new_notebook(cells=[cell])).cells
+    )
+    before, after = (
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(one))).convert("RGB"), dtype=float)
+        for one in (png, light)
+    )
+    assert (
+        len(light) < len(png) / 2
+        and before.shape == after.shape
+        and np.abs(before - after).mean() < 1
+        and np.abs(before - after).max() < 40
+    )
 
 
 def test_missing_and_repeated_cell_ids_are_mended(good):
@@ -99,7 +129,10 @@ def test_missing_and_repeated_cell_ids_are_mended(good):
 
 def test_a_failing_notebook_is_named_and_left_as_it_was(tmp_path):
     path = tmp_path / "broken.ipynb"
-    nbformat.write(new_notebook(cells=[new_code_cell("fine = 1"), new_code_cell("fine.nothing_of_the_kind")]), path)
+    nbformat.write(
+        new_notebook(cells=[new_code_cell("fine = 1"), new_code_cell("fine.nothing_of_the_kind")]),
+        path,
+    )
     before = path.read_bytes()
     with pytest.raises(MiniragError, match="broken.ipynb, cell 1: AttributeError"):
         refresh.execute_and_normalise(path)
@@ -126,11 +159,15 @@ def text_with(source):
 
 
 def printing(text, name="stdout"):
-    return lambda notebook: setattr(notebook.cells[3], "outputs", [new_output("stream", name=name, text=text)])
+    return lambda notebook: setattr(
+        notebook.cells[3], "outputs", [new_output("stream", name=name, text=text)]
+    )
 
 
 def showing(kind, data):
-    return lambda notebook: setattr(notebook.cells[3], "outputs", [new_output("display_data", data={kind: data})])
+    return lambda notebook: setattr(
+        notebook.cells[3], "outputs", [new_output("display_data", data={kind: data})]
+    )
 
 
 def every_code_cell(change):
@@ -149,7 +186,9 @@ BREAKAGES = {
     "normalised": [
         lambda notebook: notebook.metadata.update(widgets={"state": {}}),
         lambda notebook: notebook.metadata.language_info.update(version="3.11.7"),
-        lambda notebook: notebook.cells[5].outputs[0].data.update({refresh.WIDGET_VIEW: {"model_id": "0f"}}),
+        lambda notebook: (
+            notebook.cells[5].outputs[0].data.update({refresh.WIDGET_VIEW: {"model_id": "0f"}})
+        ),
         lambda notebook: notebook.cells[3].metadata.update(scrolled=True),
         lambda notebook: setattr(notebook.cells[3], "execution_count", 9),
     ],
@@ -188,15 +227,30 @@ BREAKAGES = {
         text_with("![a graph](images/not_there.png)"),
         showing("text/html", '<script src="https://example.org/plot.js"></script>'),
     ],
-    "headers": [text_with("### A step"), text_with("# A second title"), lambda notebook: setattr(notebook.cells[0], "source", "Words only.")],
-    "length": [cell_with("\n".join(f"x{n} = {n}" for n in range(31))), every_code_cell(lambda cell: cell.update(source="\n".join(["x = 1"] * 11)))],
+    "headers": [
+        text_with("### A step"),
+        text_with("# A second title"),
+        lambda notebook: setattr(notebook.cells[0], "source", "Words only."),
+    ],
+    "length": [
+        cell_with("\n".join(f"x{n} = {n}" for n in range(31))),
+        every_code_cell(lambda cell: cell.update(source="\n".join(["x = 1"] * 11))),
+    ],
     "wide": [cell_with("numbers = [" + "1, " * 40 + "]")],
     "balance": [
-        lambda notebook: notebook.cells.extend(new_markdown_cell("More.", id=f"more-{n}") for n in range(20)),
-        lambda notebook: notebook.update(cells=[cell for n, cell in enumerate(notebook.cells) if n not in (4, 7)]),
+        lambda notebook: notebook.cells.extend(
+            new_markdown_cell("More.", id=f"more-{n}") for n in range(20)
+        ),
+        lambda notebook: notebook.update(
+            cells=[cell for n, cell in enumerate(notebook.cells) if n not in (4, 7)]
+        ),
     ],
     "size": [printing("x" * 310_000), showing("image/png", png(620))],
-    "paths": [printing("read from /home/ada/texts/a.txt"), printing("C:\\Users\\ada"), cell_with("print(open('/tmp/corpus.txt'))")],
+    "paths": [
+        printing("read from /home/ada/texts/a.txt"),
+        printing("C:\\Users\\ada"),
+        cell_with("print(open('/tmp/corpus.txt'))"),
+    ],
     "unstable": [
         printing("UserWarning: old", name="stderr"),
         printing("encoding:  40%|####      | 4/10 [00:01<00:02, 3.1it/s]"),
@@ -208,7 +262,9 @@ BREAKAGES = {
         cell_with("import threading"),
         cell_with("from tqdm.auto import tqdm"),
         lambda notebook: notebook.cells[6].metadata.update(tags=[]),
-        lambda notebook: notebook.update(cells=[cell for n, cell in enumerate(notebook.cells) if n not in (6, 8)]),
+        lambda notebook: notebook.update(
+            cells=[cell for n, cell in enumerate(notebook.cells) if n not in (6, 8)]
+        ),
     ],
     "rung": [
         lambda notebook: notebook.metadata.pop("minirag"),
@@ -218,12 +274,19 @@ BREAKAGES = {
 }
 
 
-@pytest.mark.parametrize("rule, number", [(rule, number) for rule in BREAKAGES for number in range(len(BREAKAGES[rule]))])
+@pytest.mark.parametrize(
+    "rule, number", [(rule, number) for rule in BREAKAGES for number in range(len(BREAKAGES[rule]))]
+)
 def test_each_rule_catches_what_it_is_for(good, tmp_path, rule, number):
     notebook = copy.deepcopy(refresh.read(good))
     BREAKAGES[rule][number](notebook)
     path = tmp_path / "bad.ipynb"
-    path.write_text(refresh.to_text(notebook if rule in ("normalised", "executed") else refresh.normalise(notebook)), encoding="utf-8")
+    path.write_text(
+        refresh.to_text(
+            notebook if rule in ("normalised", "executed") else refresh.normalise(notebook)
+        ),
+        encoding="utf-8",
+    )
     caught = {problem.rule for problem in notebook_lint.lint(path)}
     assert rule in caught
 
@@ -235,11 +298,16 @@ def test_every_rule_has_a_breakage():
 @pytest.mark.parametrize(
     "change",
     [
-        text_with("## A step\n\nSee [the paper](https://example.org/paper) and open /notebooks in JupyterLab."),
+        text_with(
+            "## A step\n\nSee [the paper](https://example.org/paper) and open /notebooks in JupyterLab."
+        ),
         cell_with("base_url = 'http://localhost:11434/v1'\nprint(1)"),
         cell_with("print('recall/precision', 1 / 2)"),
         cell_with("print(task.system)"),
-        cell_with("assert sum(numbers) == 6, 'add all of them up'" + " " * 60 + "# 6", metadata={"nbgrader": {"grade": True}}),
+        cell_with(
+            "assert sum(numbers) == 6, 'add all of them up'" + " " * 60 + "# 6",
+            metadata={"nbgrader": {"grade": True}},
+        ),
         cell_with(COLAB, metadata={"tags": ["colab"]}),
         showing("image/png", png(400)),
     ],

@@ -1,4 +1,5 @@
-"""No recall in 03_hipporag and nothing printed in 07_paths_instead_of_piles hangs on the last digits of a score.
+"""No recall in 03_hipporag and nothing printed in 07_paths_instead_of_piles hangs on the last
+digits of a score.
 
 Around every cut two scores are the same, or apart.
 """
@@ -40,7 +41,11 @@ def method(request):
 def test_no_cut_is_doubtful(method, choice):
     questions = mr.load_corpus("professors").questions
     traces = method.with_options(**choice).score_many([q.text for q in questions])
-    assert not {q.id: cuts for q, trace in zip(questions, traces) if (cuts := doubtful(trace[-1].data["scores"]))}
+    assert not {
+        q.id: cuts
+        for q, trace in zip(questions, traces)
+        if (cuts := doubtful(trace[-1].data["scores"]))
+    }
 
 
 def test_a_doubtful_cut_is_found():
@@ -49,16 +54,25 @@ def test_a_doubtful_cut_is_found():
 
 
 QUESTION = "q08"  # followed through all of 07_paths_instead_of_piles
-PRINTED, AVERAGED = 5e-4, 1e-5  # how much a cosine is shaken: gaps of 1e-3 where ranks are printed, and far more than machines differ where means are
+PRINTED, AVERAGED = (
+    5e-4,
+    1e-5,
+    # how much a cosine is shaken: gaps of 1e-3 where ranks are printed, and far more than machines
+    # differ where means are
+)
 
 
 def shake(monkeypatch, seed, most):
-    """Let every search see cosines that are off by at most `most`, the same for the same text and index."""
+    """Let every search see cosines that are off by at most `most`, the same for the same text and
+    index.
+    """
 
     def search(self, texts, k=1, kind="query"):
         places, cosines = [], []
         for text, row in zip(texts, self.similarities(texts, kind)):
-            shaken = row + np.random.default_rng([seed, len(row), *text.encode()]).uniform(-most, most, len(row))
+            shaken = row + np.random.default_rng([seed, len(row), *text.encode()]).uniform(
+                -most, most, len(row)
+            )
             places.append(np.argsort(-shaken, kind="stable")[:k])
             cosines.append(shaken[places[-1]])
         return np.array(places), np.array(cosines)
@@ -70,17 +84,35 @@ def shake(monkeypatch, seed, most):
 def textbook():
     corpus = mr.load_corpus("textbook")
     names = ("pathrag", "lightrag-hybrid", "lightrag-global", "lightrag-local")
-    return corpus, {name: METHODS[name].build(corpus, llm="offline", encoder="minilm", extraction="annotations") for name in names}
+    return corpus, {
+        name: METHODS[name].build(corpus, llm="offline", encoder="minilm", extraction="annotations")
+        for name in names
+    }
 
 
 def printed(corpus, methods):
-    """What 07 prints of its one question that comes from a search: nodes in their order, relations, paths."""
+    """What 07 prints of its one question that comes from a search: nodes in their order, relations,
+    paths.
+    """
     asked = corpus.question(QUESTION).text
-    sixteen, forty = (methods["pathrag"].with_options(nodes=count).retrieve(asked).trace for count in (16, 40))
+    sixteen, forty = (
+        methods["pathrag"].with_options(nodes=count).retrieve(asked).trace for count in (16, 40)
+    )
     names = lambda trace: [name for name, _, _ in trace[1].data["nodes"]]
     paths = [[path for path, _ in trace[4].data["paths"][:14]] for trace in (sixteen, forty)]
-    searched = [step for name in list(methods)[1:] for step in methods[name].retrieve(asked).trace if "relations" in step.data]
-    return names(sixteen), names(forty)[:20], *paths, sixteen[3].data, [[i for i, _ in step.data["relations"]] for step in searched]
+    searched = [
+        step
+        for name in list(methods)[1:]
+        for step in methods[name].retrieve(asked).trace
+        if "relations" in step.data
+    ]
+    return (
+        names(sixteen),
+        names(forty)[:20],
+        *paths,
+        sixteen[3].data,
+        [[i for i, _ in step.data["relations"]] for step in searched],
+    )
 
 
 def test_no_rank_that_is_printed_of_the_question_on_paths_is_doubtful(textbook, monkeypatch):
@@ -91,13 +123,22 @@ def test_no_rank_that_is_printed_of_the_question_on_paths_is_doubtful(textbook, 
 
 
 def mean_tokens(method, texts):
-    return sum(method.context(retrieval)[1].data["tokens"] for retrieval in method.retrieve_many(texts)) / len(texts)
+    return sum(
+        method.context(retrieval)[1].data["tokens"] for retrieval in method.retrieve_many(texts)
+    ) / len(texts)
 
 
-@pytest.mark.parametrize("name, choices", [("pathrag", {}), ("pathrag", {"nodes": 20, "top_k": 5}), ("lightrag-hybrid", {})], ids=str)
+@pytest.mark.parametrize(
+    "name, choices",
+    [("pathrag", {}), ("pathrag", {"nodes": 20, "top_k": 5}), ("lightrag-hybrid", {})],
+    ids=str,
+)
 def test_no_mean_that_is_printed_of_the_paths_is_doubtful(textbook, monkeypatch, name, choices):
     corpus, methods = textbook
-    method, texts = methods[name].with_options(**choices), [question.text for question in corpus.questions]
+    method, texts = (
+        methods[name].with_options(**choices),
+        [question.text for question in corpus.questions],
+    )
     before = round(mean_tokens(method, texts), -2)
     shake(monkeypatch, 1, AVERAGED)
     assert round(mean_tokens(method, texts), -2) == before

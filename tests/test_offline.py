@@ -1,4 +1,6 @@
-"""The guard that keeps the tests on this machine does refuse, here and in the processes that tests start."""
+"""The guard that keeps the tests on this machine does refuse, here and in the processes that tests
+start.
+"""
 
 import socket
 import subprocess
@@ -6,7 +8,8 @@ import sys
 
 import pytest
 
-# 192.0.2.0/24 is set aside for documentation: nothing answers there even without the guard, but the guard answers at once.
+# 192.0.2.0/24 is set aside for documentation: nothing answers there even without the guard, but the
+# guard answers at once.
 REACH_OUT = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=1)"
 
 

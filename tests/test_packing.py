@@ -1,4 +1,6 @@
-"""GraphRAG's packing rules against the worked examples, and the promise that no window is exceeded and nothing is lost silently."""
+"""GraphRAG's packing rules against the worked examples, and the promise that no window is exceeded
+and nothing is lost silently.
+"""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +13,33 @@ DEGREE = {"A": 1, "B": 3, "C": 2, "D": 3, "E": 1}
 
 def test_leaf_elements_come_by_combined_degree():
     """WE-G1."""
-    assert [name for _, name in prioritise(EDGES, DEGREE)] == ["B", "D", "e4", "C", "e2", "e3", "A", "e1", "E", "e5"]
+    assert [name for _, name in prioritise(EDGES, DEGREE)] == [
+        "B",
+        "D",
+        "e4",
+        "C",
+        "e2",
+        "e3",
+        "A",
+        "e1",
+        "E",
+        "e5",
+    ]
 
 
 def test_claims_come_with_their_nodes_and_lonely_nodes_last():
-    order = prioritise(EDGES[:1], {**DEGREE, "Z": 0}, claims={"B": ["k1", "k2"], "Z": ["k3"]}, alone=["Z"])
-    assert order == [("node", "A"), ("node", "B"), ("claim", "k1"), ("claim", "k2"), ("edge", "e1"), ("node", "Z"), ("claim", "k3")]
+    order = prioritise(
+        EDGES[:1], {**DEGREE, "Z": 0}, claims={"B": ["k1", "k2"], "Z": ["k3"]}, alone=["Z"]
+    )
+    assert order == [
+        ("node", "A"),
+        ("node", "B"),
+        ("claim", "k1"),
+        ("claim", "k2"),
+        ("edge", "e1"),
+        ("node", "Z"),
+        ("claim", "k3"),
+    ]
 
 
 def test_the_released_code_keeps_one_edge_a_node():
@@ -57,7 +80,9 @@ def test_no_window_is_exceeded_and_nothing_is_lost(sizes, limit, header):
         assert header + sum(sizes[i] for i in first) + sizes[second[0]] > limit
 
 
-@given(st.lists(st.tuples(st.integers(0, 120), st.integers(0, 40)), max_size=12), st.integers(0, 200))
+@given(
+    st.lists(st.tuples(st.integers(0, 120), st.integers(0, 40)), max_size=12), st.integers(0, 200)
+)
 def test_substitution_fits_and_accounts_for_every_sub_community(children, limit):
     replaced, kept, dropped = substitute(children, limit)
     assert sorted(replaced + kept + dropped) == list(range(len(children)))

@@ -12,14 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minirag.algorithms import pagerank
-from minirag.algorithms.pagerank import personalized_pagerank, personalized_pagerank_by_hand, transition_matrix
+from minirag.algorithms.pagerank import (
+    personalized_pagerank,
+    personalized_pagerank_by_hand,
+    transition_matrix,
+)
 
 PATH = sp.csr_array(nx.to_scipy_sparse_array(nx.path_graph(4), dtype=float))
 FIRST = np.array([1.0, 0, 0, 0])
 
 
 def random_graph(seed):
-    """An adjacency with self-loops left out, some nodes isolated, half of the graphs directed; and its igraph twin."""
+    """An adjacency with self-loops left out, some nodes isolated, half of the graphs directed; and
+    its igraph twin.
+    """
     rng = np.random.default_rng(seed)
     nodes, directed = int(rng.integers(2, 300)), seed % 2 == 1
     ends = rng.integers(0, max(2, int(nodes * 0.8)), (2, int(rng.integers(1, 3 * nodes))))
@@ -29,22 +35,34 @@ def random_graph(seed):
     graph = igraph.Graph(nodes, edges=ends.T.tolist(), directed=directed)
     reset = np.where(rng.random(nodes) < 0.2, rng.random(nodes), 0)
     reset[rng.integers(nodes)] = 1
-    return adjacency if directed else adjacency + adjacency.T, graph, weights.tolist(), reset, directed
+    return (
+        adjacency if directed else adjacency + adjacency.T,
+        graph,
+        weights.tolist(),
+        reset,
+        directed,
+    )
 
 
 def test_walking_a_path_of_four():  # WE-H1
     assert personalized_pagerank(PATH, FIRST, 0.5) * 45 == pytest.approx([26, 14, 4, 1])
     assert personalized_pagerank(PATH, FIRST, 0.1) * 4389 == pytest.approx([3970, 398, 20, 1])
-    assert personalized_pagerank(PATH * 2, FIRST, 0.5) == pytest.approx(personalized_pagerank(PATH, FIRST, 0.5), abs=1e-15)
+    assert personalized_pagerank(PATH * 2, FIRST, 0.5) == pytest.approx(
+        personalized_pagerank(PATH, FIRST, 0.5), abs=1e-15
+    )
 
 
 def test_node_specificity_flips_the_order():  # WE-H2
-    adjacency = sp.coo_array((np.ones(3), ([0, 1, 0], [1, 2, 3])), shape=(4, 4)).tocsr()  # S-T, T-A, S-B
+    adjacency = sp.coo_array(
+        (np.ones(3), ([0, 1, 0], [1, 2, 3])), shape=(4, 4)
+    ).tocsr()  # S-T, T-A, S-B
     adjacency = adjacency + adjacency.T
     passages = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1]])
     plain, specific = np.array([1, 0, 1, 0]), np.array([0.5, 0, 1, 0])
     assert personalized_pagerank(adjacency, plain) * 45 == pytest.approx([16, 11, 14, 4])
-    assert passages @ personalized_pagerank(adjacency, plain) == pytest.approx([3 / 5, 5 / 9, 4 / 9])
+    assert passages @ personalized_pagerank(adjacency, plain) == pytest.approx(
+        [3 / 5, 5 / 9, 4 / 9]
+    )
     assert personalized_pagerank(adjacency, specific) * 15 == pytest.approx([4, 4, 6, 1])
     assert passages @ personalized_pagerank(adjacency, specific) * 15 == pytest.approx([8, 10, 5])
 
@@ -53,7 +71,13 @@ def test_node_specificity_flips_the_order():  # WE-H2
 def test_equal_to_igraph(seed):
     adjacency, graph, weights, reset, directed = random_graph(seed)
     damping = (0.1, 0.5, 0.85)[seed % 3]
-    expected = graph.personalized_pagerank(damping=damping, reset=reset.tolist(), weights=weights, directed=directed, implementation="prpack")
+    expected = graph.personalized_pagerank(
+        damping=damping,
+        reset=reset.tolist(),
+        weights=weights,
+        directed=directed,
+        implementation="prpack",
+    )
     assert np.abs(personalized_pagerank(adjacency, reset, damping) - expected).max() < 1e-9
 
 
@@ -62,7 +86,12 @@ def test_by_hand_and_by_matrix_agree(seed):
     adjacency, _, _, reset, directed = random_graph(seed)
     graph = nx.from_scipy_sparse_array(adjacency, create_using=nx.DiGraph if directed else nx.Graph)
     slow = personalized_pagerank_by_hand(graph, dict(enumerate(reset)), damping=0.5, steps=60)
-    assert np.abs(personalized_pagerank(adjacency, reset) - [slow[node] for node in range(len(reset))]).sum() < 1e-9
+    assert (
+        np.abs(
+            personalized_pagerank(adjacency, reset) - [slow[node] for node in range(len(reset))]
+        ).sum()
+        < 1e-9
+    )
 
 
 def test_by_hand_adds_parallel_edges_and_needs_no_integer_nodes():
@@ -79,7 +108,9 @@ def test_solves_the_equation_that_defines_it(seed, damping):
     found = personalized_pagerank(adjacency, reset, damping, tol=1e-12)
     dense, home = adjacency.toarray(), reset / reset.sum()
     out = dense.sum(axis=1)
-    steps = np.where(out[:, None] > 0, dense / np.where(out > 0, out, 1)[:, None], home)  # a dangling node jumps home
+    steps = np.where(
+        out[:, None] > 0, dense / np.where(out > 0, out, 1)[:, None], home
+    )  # a dangling node jumps home
     assert np.abs(damping * found @ steps + (1 - damping) * home - found).sum() < 1e-11
     assert found.sum() == pytest.approx(1) and (found >= 0).all()
 
@@ -90,7 +121,9 @@ def test_a_batch_is_its_columns():
     found = personalized_pagerank(adjacency, batch)
     assert found.shape == batch.shape
     for column in range(batch.shape[1]):
-        assert found[:, column] == pytest.approx(personalized_pagerank(adjacency, batch[:, column]), abs=1e-10)
+        assert found[:, column] == pytest.approx(
+            personalized_pagerank(adjacency, batch[:, column]), abs=1e-10
+        )
     assert personalized_pagerank(adjacency, batch[:, :0]).shape == (len(reset), 0)
 
 
@@ -112,8 +145,12 @@ def test_float32_stays_float32_and_close():
 
 
 def test_the_fast_iteration_is_used_only_where_it_holds():
-    """The directed circle has eigenvalues all around the unit circle: a method for real ones would not converge."""
-    circle = sp.csr_array(nx.to_scipy_sparse_array(nx.cycle_graph(5, create_using=nx.DiGraph), dtype=float))
+    """The directed circle has eigenvalues all around the unit circle: a method for real ones would
+    not converge.
+    """
+    circle = sp.csr_array(
+        nx.to_scipy_sparse_array(nx.cycle_graph(5, create_using=nx.DiGraph), dtype=float)
+    )
     expected = np.array([0.9**step for step in range(5)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -124,7 +161,9 @@ def test_the_fast_iteration_is_used_only_where_it_holds():
 def test_error_stays_below_the_stated_bound():
     exact = np.array([float(Fraction(x, 45)) for x in (26, 14, 4, 1)])
     for tol in (1e-2, 1e-4, 1e-6):
-        assert np.abs(personalized_pagerank(PATH, FIRST, tol=tol) - exact).sum() <= 2 * tol / (1 - 0.5)
+        assert np.abs(personalized_pagerank(PATH, FIRST, tol=tol) - exact).sum() <= 2 * tol / (
+            1 - 0.5
+        )
 
 
 def test_too_few_steps_are_reported():
@@ -157,4 +196,6 @@ def test_nonsense_is_refused(adjacency, reset, damping, message):
 
 def test_an_isolated_seed_keeps_everything():
     adjacency = sp.block_diag([PATH, sp.csr_array((1, 1))]).tocsr()
-    assert personalized_pagerank(adjacency, np.array([0, 0, 0, 0, 2.0])) == pytest.approx([0, 0, 0, 0, 1])
+    assert personalized_pagerank(adjacency, np.array([0, 0, 0, 0, 2.0])) == pytest.approx(
+        [0, 0, 0, 0, 1]
+    )

@@ -1,4 +1,6 @@
-"""The paper map is complete, honest and up to date: what is not in the kit is a hole with a reason, and holes only become fewer."""
+"""The paper map is complete, honest and up to date: what is not in the kit is a hole with a reason,
+and holes only become fewer.
+"""
 
 import ast
 import re
@@ -9,14 +11,20 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from typer.testing import CliRunner
 
-from minirag import citations, paper_places, papermap
 from minirag.cli import app
-from minirag.symbol_use import Reader, compositions, find, used_by_functions
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
+from minirag.workshop import citations, paper_places
+from minirag.workshop import paper_map as papermap
+from minirag.workshop.symbol_use import Reader, compositions, find, used_by_functions
 
 ROOT = Path(__file__).parents[1]
-NOTEBOOKS = [*sorted((ROOT / "notebooks").glob("*.ipynb")), *sorted((ROOT / "exercises" / "solutions").glob("*.ipynb"))]
-MAX_HOLES = 211  # empty cells of the map; lower it whenever holes are filled, raise it only by those of elements that join the list
+NOTEBOOKS = [
+    *sorted((ROOT / "notebooks").glob("*.ipynb")),
+    *sorted((ROOT / "exercises" / "solutions").glob("*.ipynb")),
+]
+# empty cells of the map; lower it whenever holes are filled, raise it only by those of elements
+# that join the list
+MAX_HOLES = 211
 ADVICE = "run `minirag map --write`, look at the difference and commit it"
 
 
@@ -34,7 +42,11 @@ def test_what_is_empty_is_a_hole_and_what_is_a_hole_is_empty(table):
     empty = {(row.element.paper, row.element.id): papermap.missing(row) for row in table}
     holes = papermap.holes()
     assert not set(holes) - set(empty), "holes that are no elements of a paper"
-    unlisted = {key: columns for key, columns in empty.items() if set(columns) - set(holes.get(key, ((), ""))[0])}
+    unlisted = {
+        key: columns
+        for key, columns in empty.items()
+        if set(columns) - set(holes.get(key, ((), ""))[0])
+    }
     assert not unlisted, f"neither mapped nor a hole: {unlisted}"
     filled = {key: columns for key, (columns, _) in holes.items() if set(columns) - set(empty[key])}
     assert not filled, f"no longer holes: {filled}; {ADVICE}"
@@ -45,11 +57,16 @@ def test_holes_become_fewer_and_each_has_a_reason():
     count = sum(len(columns) for columns, _ in holes.values())
     print(f"{count} empty cells in {len(holes)} of {len(citations.elements())} elements")
     assert count <= MAX_HOLES
-    assert all(len(reason.split()) >= 3 and set(columns) <= set(papermap.COLUMNS) for columns, reason in holes.values())
+    assert all(
+        len(reason.split()) >= 3 and set(columns) <= set(papermap.COLUMNS)
+        for columns, reason in holes.values()
+    )
 
 
 def test_the_committed_map_is_the_generated_one(table):
-    assert (ROOT / "data" / "paper_map.md").read_text(encoding="utf-8") == papermap.render(table), f"data/paper_map.md is out of date: {ADVICE}"
+    assert (ROOT / "data" / "paper_map.md").read_text(encoding="utf-8") == papermap.render(table), (
+        f"data/paper_map.md is out of date: {ADVICE}"
+    )
 
 
 def test_links_of_the_map_lead_somewhere(table):
@@ -66,7 +83,11 @@ def test_a_row_names_code_notebook_and_test(table):
 
 def test_the_text_of_one_paper():
     said = papermap.text("PathRAG")
-    assert "PathRAG eq-2: resource propagation" in said and "algorithms/flow.py: resource_flow" in said and "Wang" not in said
+    assert (
+        "PathRAG eq-2: resource propagation" in said
+        and "algorithms/flow.py: resource_flow" in said
+        and "Wang" not in said
+    )
     with pytest.raises(MiniragError, match="no paper 'Pathrag'"):
         papermap.text("Pathrag")
 
@@ -81,11 +102,19 @@ def test_the_command_prints_a_paper_and_an_installed_package_what_was_shipped(mo
 def test_holes_shrink_and_never_grow(tmp_path, monkeypatch, table):
     path = tmp_path / "paper_holes.yaml"
     built = "  hippo-ppr: {missing: code notebook test, reason: long since built}\n"
-    path.write_text(f"# kept\nWang:\n{built}  tab-2: {{missing: notebook, reason: needs a model}}\n")
+    path.write_text(
+        f"# kept\nWang:\n{built}  tab-2: {{missing: notebook, reason: needs a model}}\n"
+    )
     monkeypatch.setattr(papermap, "shipped", lambda name: path)
-    rows = [row._replace(notebook=[], test=[]) if row.element.id == "tab-2" else row for row in table if row.element.paper == "Wang"]
+    rows = [
+        row._replace(notebook=[], test=[]) if row.element.id == "tab-2" else row
+        for row in table
+        if row.element.paper == "Wang"
+    ]
     papermap.shrink_holes(rows)
-    assert papermap.holes() == {("Wang", "tab-2"): (("notebook",), "needs a model")} and path.read_text().startswith("# kept")
+    assert papermap.holes() == {
+        ("Wang", "tab-2"): (("notebook",), "needs a model")
+    } and path.read_text().startswith("# kept")
 
 
 # what a Source line says
@@ -94,7 +123,10 @@ def test_holes_shrink_and_never_grow(tmp_path, monkeypatch, table):
 @pytest.mark.parametrize(
     "line, ids",
     [
-        ("Wang, Sec. IV-B (hippo-ppr); Survey, Sec. 6.1 (op-node, op-chunk)", {("Wang", "hippo-ppr"), ("Survey", "op-node"), ("Survey", "op-chunk")}),
+        (
+            "Wang, Sec. IV-B (hippo-ppr); Survey, Sec. 6.1 (op-node, op-chunk)",
+            {("Wang", "hippo-ppr"), ("Survey", "op-node"), ("Survey", "op-chunk")},
+        ),
         ("PathRAG, Eq. 2-3", {("PathRAG", "eq-2"), ("PathRAG", "eq-3")}),
         ("GRAG, Eq. (6)", {("GRAG", "eq-6")}),
         ("Wang, Table IV", {("Wang", "tab-4")}),
@@ -124,8 +156,12 @@ def test_a_wrong_source_line_is_found(line, problem):
 
 def test_sources_know_their_place(tmp_path):
     path = tmp_path / "some.py"
-    path.write_text('class A:\n    def f(self):\n        """One.\n\n        Source: PathRAG,\n        Eq. 2\n\n        More.\n        """\n')
-    assert citations.sources(path, "some.py") and list(citations.sources(path, "some.py")) == [citations.Source("some.py", 2, "A.f", "PathRAG, Eq. 2")]
+    path.write_text(
+        'class A:\n    def f(self):\n        """One.\n\n        Source: PathRAG,\n        Eq. 2\n\n        More.\n        """\n'
+    )
+    assert citations.sources(path, "some.py") and list(citations.sources(path, "some.py")) == [
+        citations.Source("some.py", 2, "A.f", "PathRAG, Eq. 2")
+    ]
 
 
 # what code uses
@@ -133,10 +169,20 @@ def test_sources_know_their_place(tmp_path):
 
 def test_names_are_followed_through_imports_and_instances():
     imports = "import minirag as mr\nfrom minirag.algorithms import pagerank as p\n"
-    code = imports + "hippo = mr.HippoRAG.build(c)\nhippo.retrieve(q)\np.personalized_pagerank\nmr.METHODS['bm25']"
+    code = (
+        imports
+        + "hippo = mr.HippoRAG.build(c)\nhippo.retrieve(q)\np.personalized_pagerank\nmr.METHODS['bm25']"
+    )
     used = Reader().read(ast.parse(code))
-    assert {"minirag.methods.hipporag:HippoRAG.build", "minirag.methods.hipporag:HippoRAG.retrieve", "minirag.methods.base:Method.retrieve"} <= used
-    assert {"minirag.algorithms.pagerank:personalized_pagerank", "minirag.methods.bm25:BM25Retriever"} <= used
+    assert {
+        "minirag.methods.hipporag:HippoRAG.build",
+        "minirag.methods.hipporag:HippoRAG.retrieve",
+        "minirag.methods.base:Method.retrieve",
+    } <= used
+    assert {
+        "minirag.algorithms.pagerank:personalized_pagerank",
+        "minirag.methods.bm25:BM25Retriever",
+    } <= used
     assert not Reader().read(ast.parse("import numpy as np\nnp.linalg.norm(hippo.retrieve(1))"))
 
 
@@ -146,7 +192,10 @@ def test_tests_reach_through_helpers_and_fixtures():
     code = fixture + "def test_it(hippo):\n    hippo.score_many([1])\ndef test_other():\n    pass"
 
     used = used_by_functions(ast.parse(code), [ast.parse(helpers)])
-    assert {"minirag.methods.hipporag:HippoRAG.build", "minirag.methods.hipporag:HippoRAG.score_many"} <= used["test_it"]
+    assert {
+        "minirag.methods.hipporag:HippoRAG.build",
+        "minirag.methods.hipporag:HippoRAG.score_many",
+    } <= used["test_it"]
     assert used["test_other"] == set() and "small" not in used
 
 
@@ -189,8 +238,12 @@ def test_unknown_citations_are_found(tmp_path, text, problem):
 
 def test_an_equation_that_is_neither_cited_nor_a_hole_is_unknown(tmp_path):
     path = tmp_path / "some.ipynb"
-    nbformat.write(new_notebook(cells=[new_markdown_cell("As in PathRAG: see Eq. (2) there.")]), path)
-    assert papermap.unknown_citations(path, frozenset()) and not papermap.unknown_citations(path, frozenset({("PathRAG", "eq-2")}))
+    nbformat.write(
+        new_notebook(cells=[new_markdown_cell("As in PathRAG: see Eq. (2) there.")]), path
+    )
+    assert papermap.unknown_citations(path, frozenset()) and not papermap.unknown_citations(
+        path, frozenset({("PathRAG", "eq-2")})
+    )
 
 
 # the pages beside the notebooks
@@ -204,7 +257,9 @@ def test_code_and_links_of_the_pages_exist(page):
     names = re.findall(r"`(minirag(?:\.\w+)+)`", text)
     assert not [name for name in names if find(name) is None]
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
-    assert links and not [link for link in links if not (ROOT / page).parent.joinpath(link).exists()]
+    assert links and not [
+        link for link in links if not (ROOT / page).parent.joinpath(link).exists()
+    ]
 
 
 def test_the_glossary_explains_the_background_definitions():
@@ -216,7 +271,12 @@ def test_an_element_has_a_name_and_nothing_that_a_stray_comma_made():
     import yaml
 
     said = yaml.safe_load((ROOT / "data" / "paper_elements.yaml").read_text(encoding="utf-8"))
-    assert not [id for row in said.values() for id, fields in row.items() if not set(fields) <= {"name", "own"}]
+    assert not [
+        id
+        for row in said.values()
+        for id, fields in row.items()
+        if not set(fields) <= {"name", "own"}
+    ]
 
 
 def test_no_equation_definition_table_or_figure_of_the_papers_is_left_out():
@@ -227,6 +287,15 @@ def test_no_equation_definition_table_or_figure_of_the_papers_is_left_out():
         "Survey": {"alg": 1, "tab": 13, "fig": 19},
         "GRAG": {"eq": 11, "tab": 5, "fig": 4},
     }
-    wanted = {(paper, f"{kind}-{number}") for paper, kinds in printed.items() for kind, last in kinds.items() for number in range(1, last + 1)}
-    numbered = {(paper, id) for paper, id in citations.elements() if re.fullmatch(r"(?:eq|def|tab|fig|alg)-\d+", id)}
+    wanted = {
+        (paper, f"{kind}-{number}")
+        for paper, kinds in printed.items()
+        for kind, last in kinds.items()
+        for number in range(1, last + 1)
+    }
+    numbered = {
+        (paper, id)
+        for paper, id in citations.elements()
+        if re.fullmatch(r"(?:eq|def|tab|fig|alg)-\d+", id)
+    }
     assert numbered == wanted

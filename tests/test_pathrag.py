@@ -1,4 +1,6 @@
-"""PathRAG: worked examples in both settings, what enters the prompt and in which order, choices, and real graphs."""
+"""PathRAG: worked examples in both settings, what enters the prompt and in which order, choices,
+and real graphs.
+"""
 
 import csv
 import dataclasses
@@ -13,37 +15,72 @@ import pytest
 
 import minirag as mr
 from minirag.algorithms.flow import _edge_flow, _short_paths, search_paths
-from minirag.corpus import Chunk
-from minirag.graph import Edge, Graph, Node
+from minirag.core.corpus import Chunk
+from minirag.core.errors import MiniragError
+from minirag.core.graph import Edge, Graph, Node
+from minirag.core.results import Step
 from minirag.methods import METHODS
 from minirag.methods.pathrag import PathRAG, PathRAGLight
 from minirag.methods.pathrag_paths import collect_nodes, connections, flow_graph
 from minirag.methods.rich_parts import drop_below
-from minirag.results import Step
-from minirag.utils import MiniragError
 
 from .scripted import Scripted
 from .small import TableEncoder, corpus_of
 
 RECORDED = Path(__file__).parent / "recorded"
 EXAMPLE = ("SA", "SB", "AT", "AC", "BC", "CT", "CD")
-ENCODER = TableEncoder({"S": (1,), "T": (0, 1), "A": (0, 0, 1), "B": (0, 0, 0, 1), "C": (0, 0, 0, 0, 1), "D": (0, 0, 0, 0, 0, 1)})
+ENCODER = TableEncoder(
+    {
+        "S": (1,),
+        "T": (0, 1),
+        "A": (0, 0, 1),
+        "B": (0, 0, 0, 1),
+        "C": (0, 0, 0, 0, 1),
+        "D": (0, 0, 0, 0, 0, 1),
+    }
+)
 
 
 def graph_of(pairs, types=""):
-    """A rich graph in which the edge u-v is described "u to v", has keywords "key uv" and its own passage."""
+    """A rich graph in which the edge u-v is described "u to v", has keywords "key uv" and its own
+    passage.
+    """
     names = sorted({name for pair in pairs for name in pair})
     nodes = tuple(Node(name, types, f"what {name} is") for name in names)
-    edges = tuple(Edge(names.index(u), names.index(v), description=f"{u} to {v}", keywords=f"key {u}{v}", chunks=(i,)) for i, (u, v) in enumerate(pairs))
-    return Graph("rich knowledge", "a test", nodes, edges, tuple(Chunk(f"{u}{v}", f"Of {u} and {v}.", f"{u}{v}") for u, v in pairs))
+    edges = tuple(
+        Edge(
+            names.index(u),
+            names.index(v),
+            description=f"{u} to {v}",
+            keywords=f"key {u}{v}",
+            chunks=(i,),
+        )
+        for i, (u, v) in enumerate(pairs)
+    )
+    return Graph(
+        "rich knowledge",
+        "a test",
+        nodes,
+        edges,
+        tuple(Chunk(f"{u}{v}", f"Of {u} and {v}.", f"{u}{v}") for u, v in pairs),
+    )
 
 
 def says(high, low):
-    return Scripted(lambda task, fields: f'{{"high_level_keywords": {high}, "low_level_keywords": {low}}}'.replace("'", '"'))
+    return Scripted(
+        lambda task, fields: (
+            f'{{"high_level_keywords": {high}, "low_level_keywords": {low}}}'.replace("'", '"')
+        )
+    )
 
 
 def over(graph, low=("S", "T"), **choices):
-    return PathRAG.from_graph(graph, says([], list(low)), ENCODER, **{"nodes": len(low), "empty": "short question", "global_edges": 0, **choices})
+    return PathRAG.from_graph(
+        graph,
+        says([], list(low)),
+        ENCODER,
+        **{"nodes": len(low), "empty": "short question", "global_edges": 0, **choices},
+    )
 
 
 def paths_of(retrieval):
@@ -53,25 +90,59 @@ def paths_of(retrieval):
 def test_the_worked_example_as_the_paper_has_it():
     found = over(graph_of(EXAMPLE)).retrieve("?", k=2)
     assert paths_of(found) == [("SAT", 0.78), ("SACT", 0.68), ("SBCT", 0.68)]
-    assert found.trace[3].data == {"visited": 6, "pruned": 1, "sinks": 1, "pairs": 1, "capped": 0}  # T has no way out
+    assert found.trace[3].data == {
+        "visited": 6,
+        "pruned": 1,
+        "sinks": 1,
+        "pairs": 1,
+        "capped": 0,
+    }  # T has no way out
     # SA carries SAT and SACT, AT only SAT, CT both longer paths; each passage is one edge.
-    scores = dict(zip((chunk.id for chunk in found.trace and over(graph_of(EXAMPLE)).chunks), found.trace[-1].data["scores"]))
-    assert scores == pytest.approx({"SA": 1.46, "SB": 0.68, "AT": 0.78, "AC": 0.68, "BC": 0.68, "CT": 1.36, "CD": 0})
+    scores = dict(
+        zip(
+            (chunk.id for chunk in found.trace and over(graph_of(EXAMPLE)).chunks),
+            found.trace[-1].data["scores"],
+        )
+    )
+    assert scores == pytest.approx(
+        {"SA": 1.46, "SB": 0.68, "AT": 0.78, "AC": 0.68, "BC": 0.68, "CT": 1.36, "CD": 0}
+    )
     assert found.ids == ["SA", "CT"]
 
 
 def test_the_worked_example_as_the_code_has_it():
-    method = PathRAG.from_graph(graph_of(EXAMPLE), says(["x"], ["S", "T"]), ENCODER, follow="code", search="each", entity_text="name", nodes=2)
+    method = PathRAG.from_graph(
+        graph_of(EXAMPLE),
+        says(["x"], ["S", "T"]),
+        ENCODER,
+        follow="code",
+        search="each",
+        entity_text="name",
+        nodes=2,
+    )
     assert [(frozenset(path), score) for path, score in paths_of(method.retrieve("?"))] == [
         (frozenset("SAT"), 0.45), (frozenset("SBCT"), 0.4067), (frozenset("SACT"), 0.3667)
     ]  # fmt: skip
 
 
 def test_nodes_are_taken_from_each_keyword_in_turn():
-    encoder = TableEncoder({"a1": (1,), "a2": (0.9, 0.1), "b1": (0, 0, 1), "b2": (0, 0, 0.9, 0.1), "a": (1,), "b": (0, 0, 1)})
-    method = PathRAG.from_graph(graph_of([("a1", "b1"), ("a2", "b2")]), says(["b"], ["a"]), encoder, nodes=3)
+    encoder = TableEncoder(
+        {
+            "a1": (1,),
+            "a2": (0.9, 0.1),
+            "b1": (0, 0, 1),
+            "b2": (0, 0, 0.9, 0.1),
+            "a": (1,),
+            "b": (0, 0, 1),
+        }
+    )
+    method = PathRAG.from_graph(
+        graph_of([("a1", "b1"), ("a2", "b2")]), says(["b"], ["a"]), encoder, nodes=3
+    )
     assert [name for name, *_ in method.retrieve("?").trace[1].data["nodes"]] == ["a1", "b1", "a2"]
-    assert [name for name, *_ in collect_nodes(["a"], method.entity_index, 4, 0.5).data["nodes"]] == ["a1", "a2"]
+    assert [
+        name for name, *_ in collect_nodes(["a"], method.entity_index, 4, 0.5).data["nodes"]
+    ] == ["a1", "a2"]
     assert collect_nodes([], method.entity_index, 4).data["nodes"] == []
     at = lambda cutoff: collect_nodes(["a"], method.entity_index, 1, cutoff).data["nodes"]
     [(_, _, best)] = at(None)  # a cosine at the cutoff stays, as in the vector store of the code
@@ -105,7 +176,9 @@ def test_the_most_reliable_path_ends_the_prompt_and_the_question_opens_it():
     assert ends(method.with_options(order="descending")) == ["SAT", "SACT", "SBCT"]
     shuffled = {tuple(ends(method.with_options(order="random", seed=seed))) for seed in range(20)}
     assert len(shuffled) > 2 and all(sorted(some) == ["SACT", "SAT", "SBCT"] for some in shuffled)
-    assert ends(method.with_options(order="random", seed=3)) == ends(method.with_options(order="random", seed=3))
+    assert ends(method.with_options(order="random", seed=3)) == ends(
+        method.with_options(order="random", seed=3)
+    )
     for where, before in (("first", True), ("last", False)):
         one = method.with_options(question=where)
         one.answer("Why S?")
@@ -119,12 +192,26 @@ def test_the_ablations():
     method = over(graph, top_k=2)
     assert [path for path, _ in paths_of(method.retrieve("?"))] == ["ST", "SAT"]
     hops = over(graph, top_k=4, ranking="hop-first")
-    assert [len(path) for path, _ in paths_of(hops.retrieve("?"))] == [2, 3, 4, 4] and ends(hops)[-1] == "ST"
-    drawn = {tuple(sorted(path for path, _ in paths_of(over(graph, top_k=2, ranking="random", seed=s).retrieve("?")))) for s in range(30)}
+    assert [len(path) for path, _ in paths_of(hops.retrieve("?"))] == [2, 3, 4, 4] and ends(hops)[
+        -1
+    ] == "ST"
+    drawn = {
+        tuple(
+            sorted(
+                path
+                for path, _ in paths_of(
+                    over(graph, top_k=2, ranking="random", seed=s).retrieve("?")
+                )
+            )
+        )
+        for s in range(30)
+    }
     assert len(drawn) > 3
     texts = over(graph, prompt="flat", top_k=4)
     flat = texts.context(texts.retrieve("?"))[0]["paths"]
-    assert len(flat) == len(set(flat)) == 5 + 7 and not any("\n" in text for text in flat)  # nodes S A B C T, edges without CD
+    assert len(flat) == len(set(flat)) == 5 + 7 and not any(
+        "\n" in text for text in flat
+    )  # nodes S A B C T, edges without CD
 
 
 def test_budget_keeps_the_most_reliable_paths():
@@ -139,14 +226,19 @@ def test_direction_decides_what_is_connected():
     assert paths_of(over(graph).retrieve("?")) == []
     both = over(graph, directed=False).retrieve("?")
     assert {path for path, _ in paths_of(both)} == {"SAT", "TAS"}
-    assert [[len(some) for some in steps] for steps in both.trace[4].data["edges"]] == [[1, 1], [1, 1]]
+    assert [[len(some) for some in steps] for steps in both.trace[4].data["edges"]] == [
+        [1, 1],
+        [1, 1],
+    ]
 
 
 @pytest.mark.parametrize("out, pruned", [(20, 0), (21, 1)])
 def test_a_start_with_more_than_twenty_ways_out_is_pruned(out, pruned):
     graph = graph_of([("S", "T"), *(("S", f"x{i}") for i in range(out - 1))])
     flow = over(graph).retrieve("?").trace[3].data
-    assert flow["pruned"] == 1 + pruned and flow["pairs"] == 1 - pruned  # T, a sink, never passes anything on
+    assert (
+        flow["pruned"] == 1 + pruned and flow["pairs"] == 1 - pruned
+    )  # T, a sink, never passes anything on
     assert over(graph, threshold=0.01).retrieve("?").trace[3].data["pairs"] == 1
 
 
@@ -167,12 +259,18 @@ def test_connections_are_what_the_paths_connect():
             ways, _ = flow_graph(graph, directed)
             names = [node.name for node in graph.nodes][:5]
             search, seen = search_paths(ways, names, top_k=None), connections(ways, names)
-            assert (search.connected_pairs, search.pruned_starts, search.visited) == (seen["pairs"], seen["pruned"], seen["visited"])
+            assert (search.connected_pairs, search.pruned_starts, search.visited) == (
+                seen["pairs"],
+                seen["pruned"],
+                seen["visited"],
+            )
 
 
 def test_synonymy_edges_carry_nothing():
     graph = graph_of(["SA", "AT"])
-    graph = dataclasses.replace(graph, edges=(graph.edges[0], dataclasses.replace(graph.edges[1], kind="synonymy")))
+    graph = dataclasses.replace(
+        graph, edges=(graph.edges[0], dataclasses.replace(graph.edges[1], kind="synonymy"))
+    )
     assert paths_of(over(graph).retrieve("?")) == []
 
 
@@ -181,14 +279,26 @@ def test_global_relations_and_the_codes_other_sections():
     method = PathRAG.from_graph(graph, says(["x"], ["S", "T"]), ENCODER, nodes=2)
     found = method.retrieve("?")
     assert len(method.context(found)[0]["relations"]) == 2  # as many as N
-    code = METHODS["pathrag"].from_graph(graph, says(["x"], ["S", "T"]), ENCODER, follow="code", cutoff=None)
-    assert list(code.context(code.retrieve("?"))[0]) == ["ends", "relations", "passages", "entities", "paths"]
+    code = METHODS["pathrag"].from_graph(
+        graph, says(["x"], ["S", "T"]), ENCODER, follow="code", cutoff=None
+    )
+    assert list(code.context(code.retrieve("?"))[0]) == [
+        "ends",
+        "relations",
+        "passages",
+        "entities",
+        "paths",
+    ]
 
 
 def test_without_keywords_the_code_retrieves_nothing():
     method = PathRAG.from_graph(graph_of(EXAMPLE), says(["x"], []), ENCODER, follow="code")
     found = method.retrieve("?")
-    assert paths_of(found) == [] and all(passage.score == 0 for passage in found.passages) and not any(method.context(found)[0].values())
+    assert (
+        paths_of(found) == []
+        and all(passage.score == 0 for passage in found.passages)
+        and not any(method.context(found)[0].values())
+    )
 
 
 CASES = json.loads((RECORDED / "pathrag_context.json").read_text(encoding="utf-8"))["cases"]
@@ -208,24 +318,47 @@ class Found:
 
 
 def recorded(case):
-    """PathRAG in the code's setting over the graph of a recorded case, with its searches and its count of tokens."""
+    """PathRAG in the code's setting over the graph of a recorded case, with its searches and its
+    count of tokens.
+    """
     given, budgets = case["input"], case["input"]["budgets"]
     chunks, names = list(given["chunks"]), [node["name"] for node in given["nodes"]]
     places = lambda some: tuple(chunks.index(one) for one in some)
-    nodes = tuple(Node(node["name"], node["type"], node["description"], places(node["chunks"])) for node in given["nodes"])
+    nodes = tuple(
+        Node(node["name"], node["type"], node["description"], places(node["chunks"]))
+        for node in given["nodes"]
+    )
     edges = tuple(
-        Edge(names.index(e["source"]), names.index(e["target"]), "", e["description"], e["keywords"], e["weight"], places(e["chunks"]))
+        Edge(
+            names.index(e["source"]),
+            names.index(e["target"]),
+            "",
+            e["description"],
+            e["keywords"],
+            e["weight"],
+            places(e["chunks"]),
+        )
         for e in given["edges"]
     )
-    graph = Graph("rich knowledge", "a test", nodes, edges, tuple(Chunk(one, text) for one, text in given["chunks"].items()))
+    graph = Graph(
+        "rich knowledge",
+        "a test",
+        nodes,
+        edges,
+        tuple(Chunk(one, text) for one, text in given["chunks"].items()),
+    )
     words = [[text] if text else [] for text in (given["high_keywords"], given["low_keywords"])]
     method = PathRAG.from_graph(
         graph, says(*words), ENCODER, follow="code", nodes=given["top_k"], count=lambda text: len(re.findall(r"\bw\b", text)),
         text_budget=budgets["text_units"], global_budget=budgets["global_relations"], path_budget=budgets["local_context"],
     )  # fmt: skip
     pairs = [(names[edge.source], names[edge.target]) for edge in edges]
-    relations = [pairs.index(tuple(pair)) for pair in given["relations_found"] if tuple(pair) in pairs]
-    method.__dict__["entity_index"] = Found(names, [names.index(name) for name in given["entities_found"]])
+    relations = [
+        pairs.index(tuple(pair)) for pair in given["relations_found"] if tuple(pair) in pairs
+    ]
+    method.__dict__["entity_index"] = Found(
+        names, [names.index(name) for name in given["entities_found"]]
+    )
     method.__dict__["relationship_index"] = Found(pairs, relations)
     return method
 
@@ -241,10 +374,17 @@ def test_the_context_of_the_released_code(case):
     sections, _ = method.context(method.retrieve("?"))
     ranked = lambda name: [(row["entity"], int(row["rank"])) for row in rows_of(sections[name])]
     assert ranked("ends") == [(one["name"], one["rank"]) for one in expected["high_level_entities"]]
-    assert ranked("entities") == [(one["name"], one["rank"]) for one in expected["low_level_entities"]]
-    relations = [(row["source"], row["target"], float(row["weight"]), int(row["rank"])) for row in rows_of(sections["relations"])]
+    assert ranked("entities") == [
+        (one["name"], one["rank"]) for one in expected["low_level_entities"]
+    ]
+    relations = [
+        (row["source"], row["target"], float(row["weight"]), int(row["rank"]))
+        for row in rows_of(sections["relations"])
+    ]
     assert relations == [tuple(one.values()) for one in expected["high_level_relations"]]
-    assert [re.findall(r"chunk (c\d+) text", text) for text in sections["passages"]] == [[one] for one in expected["text_units"]]
+    assert [re.findall(r"chunk (c\d+) text", text) for text in sections["passages"]] == [
+        [one] for one in expected["text_units"]
+    ]
 
 
 @pytest.mark.parametrize("case", SPOKEN, ids=note_of)
@@ -256,8 +396,13 @@ def test_the_paths_of_the_released_code(case):
     for pair in expected["path_scores"]:
         found = _short_paths(neighbours, pair["source"], pair["target"], 3)
         flow = _edge_flow(found, pair["source"], method.chosen.alpha, method.chosen.threshold)
-        scores = {path: sum(flow[edge] for edge in zip(path, path[1:])) / (len(path) - 1) for path in found}
-        assert scores == pytest.approx({tuple(path["nodes"]): path["score"] for path in pair["paths"]})
+        scores = {
+            path: sum(flow[edge] for edge in zip(path, path[1:])) / (len(path) - 1)
+            for path in found
+        }
+        assert scores == pytest.approx(
+            {tuple(path["nodes"]): path["score"] for path in pair["paths"]}
+        )
     found, wanted = method.retrieve("?"), expected["low_level_paths"]
     sent = [row["context"] for row in rows_of(method.context(found)[0]["paths"])]
     texts = [str([path["text"]]) for path in wanted]  # a list of one, as the code prints it
@@ -288,17 +433,28 @@ def test_the_light_version_and_wrong_choices(tmp_path):
     light = PathRAGLight.from_graph(graph_of(EXAMPLE), "offline", ENCODER)
     assert (light.chosen.nodes, light.chosen.top_k, light.chosen.alpha) == (20, 5, 0.8)
     assert PathRAGLight.from_graph(graph_of(EXAMPLE), "offline", ENCODER, top_k=7).chosen.top_k == 7
-    for wrong in ({"order": "upwards"}, {"threshold": 0}, {"alpha": 1.2}, {"nodes": 0}, {"pace": 1}):
+    for wrong in (
+        {"order": "upwards"},
+        {"threshold": 0},
+        {"alpha": 1.2},
+        {"nodes": 0},
+        {"pace": 1},
+    ):
         with pytest.raises(MiniragError, match=next(iter(wrong))):
             PathRAG.from_graph(graph_of(EXAMPLE), "offline", ENCODER, **wrong)
     light.save(tmp_path)
     again = PathRAGLight.load(tmp_path, "offline", ENCODER)
-    assert again.chosen == light.chosen and again.retrieve("S and T").ids == light.retrieve("S and T").ids
+    assert (
+        again.chosen == light.chosen
+        and again.retrieve("S and T").ids == light.retrieve("S and T").ids
+    )
 
 
 def test_two_directions_of_a_relation_stay_apart():
     corpus = corpus_of(("p1", "Ada Renner met Ben Lorne. Selm Clinic employs Ada Renner."))
-    directed, joined = (METHODS[name].build(corpus, encoder="lsa").graph for name in ("pathrag", "lightrag-local"))
+    directed, joined = (
+        METHODS[name].build(corpus, encoder="lsa").graph for name in ("pathrag", "lightrag-local")
+    )
     assert len(directed.edges) >= len(joined.edges) > 0
 
 
@@ -323,33 +479,44 @@ def test_the_textbook_from_question_to_answer():
 
 @pytest.mark.needs("dulce")
 def test_on_microsofts_graph_starts_are_pruned_for_two_reasons():
-    from minirag.evaluate.connections import connection_table
-    from minirag.evaluate.paths import open_corpus
+    from minirag.reproduce.connections import connection_table
+    from minirag.reproduce.paths import open_corpus
 
     graph, questions = open_corpus("dulce")
     method = PathRAG.from_graph(graph, encoder="lsa")
-    rows = {(row["directed"], row["threshold"]): row for row in connection_table(method, [q for q, _ in questions])}
-    column = lambda name, directed: [rows[directed, threshold][name] for threshold in (0.3, 0.1, 0.05, 0.02, 0.01, 0.005)]
+    rows = {
+        (row["directed"], row["threshold"]): row
+        for row in connection_table(method, [q for q, _ in questions])
+    }
+    column = lambda name, directed: [
+        rows[directed, threshold][name] for threshold in (0.3, 0.1, 0.05, 0.02, 0.01, 0.005)
+    ]
     for directed in (True, False):
         hubs, pairs = column("too many ways out %", directed), column("pairs connected %", directed)
         assert hubs == sorted(hubs, reverse=True) and hubs[2] > 0 and pairs == sorted(pairs)
-        assert len(set(column("without a way out %", directed))) == 1  # no theta helps a start that leads nowhere
+        assert (
+            len(set(column("without a way out %", directed))) == 1
+        )  # no theta helps a start that leads nowhere
     assert column("without a way out %", True)[0] > 30 > column("without a way out %", False)[0]
     assert rows[False, 0.005]["pairs connected %"] > rows[True, 0.005]["pairs connected %"]
 
 
 @pytest.fixture(scope="module")
 def musique():
-    from minirag.build import knowledge_graph
+    from minirag.graphs import knowledge_graph
 
     corpus = mr.load_dataset("musique_train")
-    return knowledge_graph(corpus.chunks, next(iter(corpus.extractions.values()))), corpus.questions[0].text
+    return knowledge_graph(
+        corpus.chunks, next(iter(corpus.extractions.values()))
+    ), corpus.questions[0].text
 
 
 @pytest.mark.needs("musique_train")
 def test_on_the_triples_that_were_published_for_musique_direction_decides(musique):
     method = PathRAG.from_graph(musique[0], encoder="lsa", global_edges=0)
-    found = [method.with_options(directed=directed).retrieve(musique[1]) for directed in (True, False)]
+    found = [
+        method.with_options(directed=directed).retrieve(musique[1]) for directed in (True, False)
+    ]
     assert 0 < found[0].trace[3].data["pairs"] < found[1].trace[3].data["pairs"]
     assert found[0].passages[0].score > 0
 
@@ -364,10 +531,12 @@ def test_lightrag_reads_a_graph_of_triples_too(musique):
 
 @pytest.mark.needs("dulce")
 def test_the_evidence_of_the_dulce_questions_stands_in_the_text():
-    from minirag.evaluate.paths import open_corpus, plain
+    from minirag.reproduce.paths import open_corpus, plain
 
     graph, questions = open_corpus("dulce")
     texts = [plain(chunk.text) for chunk in graph.chunks]
     assert len(questions) == 10
     for _, evidence in questions:
-        assert 2 <= len(evidence) <= 4 and all(any(plain(phrase) in text for text in texts) for phrase in evidence)
+        assert 2 <= len(evidence) <= 4 and all(
+            any(plain(phrase) in text for text in texts) for phrase in evidence
+        )

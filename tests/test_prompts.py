@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.corpus import Triple
+from minirag.core.corpus import Triple
+from minirag.core.errors import MiniragError
 from minirag.llm.replay import prompt_key
 from minirag.methods.pathrag import QUESTION_FIRST
 from minirag.prompts import TASKS, Task, find_task
 from minirag.prompts.answer import content_words
 from minirag.prompts.reduce_answer import INSTRUCTIONS
-from minirag.prompts.spans import STOP_WORDS, names_in
-from minirag.utils import MiniragError
+from minirag.prompts.rules.spans import STOP_WORDS, names_in
 
 FIELDS = {
     "passage_entities": {"title": "Selm", "text": "Selm is a port in Veldania."},
@@ -26,18 +26,39 @@ FIELDS = {
     "answer": {"question": "Where is Selm?", "passages": ["Selm\nSelm lies in Veldania."]},
     "full_answer": {"question": "Where is Selm?", "passages": ["Selm\nSelm lies in Veldania."]},
 }
-LISTS = {"passage_entities": "named_entities", "question_entities": "named_entities", "triples": "triples"}
-NAMES = ["Ilse Brandt", "Alzheimer's disease", '"Zorba" {the} [Greek]', "北京大学", "São Paulo", "a\\b", "1,234.5", "Łódź\n2", "😀 club", "ק׳ריית", "x: y, z"]
+LISTS = {
+    "passage_entities": "named_entities",
+    "question_entities": "named_entities",
+    "triples": "triples",
+}
+NAMES = [
+    "Ilse Brandt",
+    "Alzheimer's disease",
+    '"Zorba" {the} [Greek]',
+    "北京大学",
+    "São Paulo",
+    "a\\b",
+    "1,234.5",
+    "Łódź\n2",
+    "😀 club",
+    "ק׳ריית",
+    "x: y, z",
+]
 
 
 def items_for(name, rng, count):
     """Distinct well-formed items of a task, as JSON holds them."""
     strings = [f"{rng.choice(NAMES)} {number}" for number in range(3 * count)]
-    return [strings[3 * i : 3 * i + 3] for i in range(count)] if name == "triples" else strings[:count]
+    return (
+        [strings[3 * i : 3 * i + 3] for i in range(count)] if name == "triples" else strings[:count]
+    )
 
 
 def values_of(name, items):
-    return tuple(Triple(*(part.strip() for part in item)) if name == "triples" else item.strip() for item in items)
+    return tuple(
+        Triple(*(part.strip() for part in item)) if name == "triples" else item.strip()
+        for item in items
+    )
 
 
 def test_the_example_in_a_prompt_is_valid_and_is_sent_before_the_question():
@@ -53,7 +74,9 @@ def test_the_example_in_a_prompt_is_valid_and_is_sent_before_the_question():
 
 
 def test_text_that_looks_like_a_template_or_is_badly_decoded_passes_through():
-    content = TASKS["passage_entities"].messages({"title": "$title {x}", "text": "$5 and \ud800."})[-1]["content"]
+    content = TASKS["passage_entities"].messages({"title": "$title {x}", "text": "$5 and \ud800."})[
+        -1
+    ]["content"]
     assert "$title {x}\n$5 and �." in content
     content.encode("utf-8")
 
@@ -76,28 +99,68 @@ def test_what_the_rule_writes_the_parser_reads_whole(name):
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=80), st.text(max_size=300))
 def test_rules_take_any_text(title, text):
-    fields = {"title": title, "text": text, "entities": (), "question": text, "passages": [f"{title}\n{text}"]}
+    fields = {
+        "title": title,
+        "text": text,
+        "entities": (),
+        "question": text,
+        "passages": [f"{title}\n{text}"],
+    }
     for name in FIELDS:
         TASKS[name].parse(TASKS[name].rule(fields))
 
 
-# Broken replies. Each breakage returns the text, which items must survive, and how many must at least be counted as dropped.
-PROSE = ["Sure, here's what I found: ", 'The "list" you asked for\n\n', "```json\n", "<think>maybe [1, 2] or {no}</think>", "当然，", "It's 6\" long: "]
+# Broken replies. Each breakage returns the text, which items must survive, and how many must at
+# least be counted as dropped.
+PROSE = [
+    "Sure, here's what I found: ",
+    'The "list" you asked for\n\n',
+    "```json\n",
+    "<think>maybe [1, 2] or {no}</think>",
+    "当然，",
+    "It's 6\" long: ",
+]
 
 
 def broken(name, items, rng):
     whole = json.dumps({LISTS[name]: items}, ensure_ascii=rng.random() < 0.5)
-    kind = rng.choice(["cut", "doubled", "prose", "types", "comma", "script", "python", "wrapped", "noise"])
+    kind = rng.choice(
+        ["cut", "doubled", "prose", "types", "comma", "script", "python", "wrapped", "noise"]
+    )
     if kind == "cut":
         end = rng.randrange(len(whole))
-        kept = [item for place, item in enumerate(items) if len(json_up_to(name, items[: place + 1], whole)) <= end]
+        kept = [
+            item
+            for place, item in enumerate(items)
+            if len(json_up_to(name, items[: place + 1], whole)) <= end
+        ]
         return kind, whole[:end], kept, int(end < len(whole) - 1)
     if kind == "doubled":
         return kind, whole + rng.choice(["", "\n", " and again: "]) + whole, items, 0
     if kind == "prose":
-        return kind, rng.choice(PROSE) + whole + rng.choice(["", "\n```", "\nI hope this helps!", " Anything else?"]), items, 0
+        return (
+            kind,
+            rng.choice(PROSE)
+            + whole
+            + rng.choice(["", "\n```", "\nI hope this helps!", " Anything else?"]),
+            items,
+            0,
+        )
     if kind == "types":
-        wrong = [None, True, [], {}, "", "  ", [["a"]], {"a": "b"}, ["a", "b"], ["a", "b", "c", "d"], ["a", None, "c"], [1, [2], 3]]
+        wrong = [
+            None,
+            True,
+            [],
+            {},
+            "",
+            "  ",
+            [["a"]],
+            {"a": "b"},
+            ["a", "b"],
+            ["a", "b", "c", "d"],
+            ["a", None, "c"],
+            [1, [2], 3],
+        ]
         extra = [rng.choice(wrong) for _ in range(3)]
         mixed = items + extra
         rng.shuffle(mixed)
@@ -105,13 +168,31 @@ def broken(name, items, rng):
     if kind == "comma":
         return kind, re.sub(r"\]\}$", ",],}", whole), items, 0
     if kind == "script":
-        return kind, rng.choice(["实体：北京、上海。", "Сущности: Москва", "「東京」", "", " ", "\x00\x01", "أسماء"]), [], 1
+        return (
+            kind,
+            rng.choice(
+                ["实体：北京、上海。", "Сущности: Москва", "「東京」", "", " ", "\x00\x01", "أسماء"]
+            ),
+            [],
+            1,
+        )
     if kind == "python":
         return kind, repr({LISTS[name]: items}), None, 0
     if kind == "wrapped":
-        return kind, json.dumps([{"result": {LISTS[name].replace("_", " ").title(): items}}]) + rng.choice(["", ";"]), items, 0
+        return (
+            kind,
+            json.dumps([{"result": {LISTS[name].replace("_", " ").title(): items}}])
+            + rng.choice(["", ";"]),
+            items,
+            0,
+        )
     place = rng.randrange(len(whole))
-    return kind, whole[:place] + rng.choice(list('[]{}",:\\\'\n\x00x')) + whole[place + rng.randrange(2) :], None, 0
+    return (
+        kind,
+        whole[:place] + rng.choice(list("[]{}\",:\\'\n\x00x")) + whole[place + rng.randrange(2) :],
+        None,
+        0,
+    )
 
 
 def json_up_to(name, items, whole):
@@ -150,7 +231,10 @@ def test_two_thousand_broken_answers_never_raise():
         wanted = good.split("Answer: ")[1]
         assert parse(good) == (wanted, 0)
         assert parse(good + "\n" + good) == (wanted, 0)
-        assert parse(rng.choice(["", "Well. ", "<think>Answer: no</think>"]) + good.replace("Answer:", "**Answer:**")) == (wanted, 0)
+        assert parse(
+            rng.choice(["", "Well. ", "<think>Answer: no</think>"])
+            + good.replace("Answer:", "**Answer:**")
+        ) == (wanted, 0)
         end = rng.randrange(len(good))
         value, dropped = parse(good[:end])
         assert isinstance(value, str) and dropped == int(not value)
@@ -160,10 +244,27 @@ def test_two_thousand_broken_answers_never_raise():
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_monstrous_replies_are_read_in_linear_time(name):
-    monsters = ["[" * 100_000, "{" * 100_000, '{"a":' * 20_000, "[" * 50_000 + "}" * 50_000, "[" * 50_000 + "]" * 50_000]
-    monsters += ['"' * 100_001, '"\\' * 50_000, "['" * 50_000, ",'x" * 30_000, "[" + "9" * 100_000 + "]", "[a" * 50_000]
+    monsters = [
+        "[" * 100_000,
+        "{" * 100_000,
+        '{"a":' * 20_000,
+        "[" * 50_000 + "}" * 50_000,
+        "[" * 50_000 + "]" * 50_000,
+    ]
+    monsters += [
+        '"' * 100_001,
+        '"\\' * 50_000,
+        "['" * 50_000,
+        ",'x" * 30_000,
+        "[" + "9" * 100_000 + "]",
+        "[a" * 50_000,
+    ]
     monsters += ["answer" + " " * 100_000, "\n" * 100_000, "```" * 30_000, "<think>" * 15_000]
-    monsters += ["".join(f'{{"named_entities":["{i}"]}}' for i in range(4000)), "[" + "\ud800" * 1000 + "]", "[" + "'a' " * 30_000]
+    monsters += [
+        "".join(f'{{"named_entities":["{i}"]}}' for i in range(4000)),
+        "[" + "\ud800" * 1000 + "]",
+        "[" + "'a' " * 30_000,
+    ]
     started = time.perf_counter()
     for text in monsters:
         TASKS[name].parse(text)
@@ -171,12 +272,23 @@ def test_monstrous_replies_are_read_in_linear_time(name):
 
 
 def test_numbers_are_names_and_a_triple_that_was_cut_is_none():
-    assert TASKS["triples"].parse('{"triples": [["A", "founded in", 1911], ["B", "r", "C"')[0] == (Triple("A", "founded in", "1911"),)
-    assert TASKS["passage_entities"].parse('{"named_entities": [1911, 2.5, NaN, "Par') == (("1911", "2.5"), 2)
-    assert TASKS["passage_entities"].parse("{'named_entities': ['Alzheimer\'s disease', 'B',]}") == (("Alzheimer's disease", "B"), 0)
+    assert TASKS["triples"].parse('{"triples": [["A", "founded in", 1911], ["B", "r", "C"')[0] == (
+        Triple("A", "founded in", "1911"),
+    )
+    assert TASKS["passage_entities"].parse('{"named_entities": [1911, 2.5, NaN, "Par') == (
+        ("1911", "2.5"),
+        2,
+    )
+    assert TASKS["passage_entities"].parse("{'named_entities': ['Alzheimer's disease', 'B',]}") == (
+        ("Alzheimer's disease", "B"),
+        0,
+    )
     assert TASKS["passage_entities"].parse('{"named_entities": "Paris"}') == ((), 1)
     assert TASKS["passage_entities"].parse('["A", "B", "A"]') == (("A", "B"), 0)
-    assert TASKS["triples"].parse('{"triples": [["a","b","c"],["a","b","c"]]}')[0] == (Triple("a", "b", "c"),) * 2
+    assert (
+        TASKS["triples"].parse('{"triples": [["a","b","c"],["a","b","c"]]}')[0]
+        == (Triple("a", "b", "c"),) * 2
+    )
 
 
 # Offline rules.
@@ -235,22 +347,46 @@ def test_names_are_kept_where_a_question_opens_with_one_or_they_hold_small_words
 
 
 def test_the_words_that_open_a_request_are_no_theme_either():
-    assert ask_rule("keywords", question="Please compare the harbours of Selm").high == ("harbours",)
+    assert ask_rule("keywords", question="Please compare the harbours of Selm").high == (
+        "harbours",
+    )
     assert ask_rule("keywords", question="Uninstall pyenv").high == ("Uninstall", "pyenv")
 
 
 def test_passages_about_one_name_are_joined_by_it():
     def nodes(text):
-        return {name for triple in ask_rule("triples", title="", text=text, entities=()) for name in (triple.subject, triple.object)}
+        return {
+            name
+            for triple in ask_rule("triples", title="", text=text, entities=())
+            for name in (triple.subject, triple.object)
+        }
 
-    assert "Acme" in nodes("Then Alice founded Acme in Oslo.") & nodes("Here Acme was bought by Zed Ltd.")
+    assert "Acme" in nodes("Then Alice founded Acme in Oslo.") & nodes(
+        "Here Acme was bought by Zed Ltd."
+    )
     assert nodes("Then Acme left Oslo in 1911.") == {"Acme", "Oslo", "1911"}
-    assert nodes("In 1911 Acme won the 1910 Selm Cup, not the Lord of the Rings.") == {"1911", "Acme", "1910 Selm Cup", "Lord of the Rings"}
-    assert nodes("Students of the University of Selm met Otto van Lenz of the Trust.") == {"University of Selm", "Otto van Lenz", "Trust"}
+    assert nodes("In 1911 Acme won the 1910 Selm Cup, not the Lord of the Rings.") == {
+        "1911",
+        "Acme",
+        "1910 Selm Cup",
+        "Lord of the Rings",
+    }
+    assert nodes("Students of the University of Selm met Otto van Lenz of the Trust.") == {
+        "University of Selm",
+        "Otto van Lenz",
+        "Trust",
+    }
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.sampled_from(sorted(STOP_WORDS) + "Selm Brandt U.S. O'Neil 1911 19111 of de the – ' .".split()), max_size=12))
+@given(
+    st.lists(
+        st.sampled_from(
+            sorted(STOP_WORDS) + "Selm Brandt U.S. O'Neil 1911 19111 of de the – ' .".split()
+        ),
+        max_size=12,
+    )
+)
 def test_no_name_is_one_function_word_and_no_name_overlaps_another(words):
     text = " ".join(word.capitalize() if number % 2 else word for number, word in enumerate(words))
     found = names_in(text, text, evidence=bool) if any(letter.isupper() for letter in text) else []
@@ -260,31 +396,68 @@ def test_no_name_is_one_function_word_and_no_name_overlaps_another(words):
 
 def test_any_language_gives_entities_to_start_from():
     assert ask_rule("question_entities", question="谁创立了洛恩诊所？") == ("创立", "洛恩诊所")
-    assert "Московский" in ask_rule("question_entities", question="Кто основал Московский университет?")
-    assert ask_rule("question_entities", question="who founded the clinic in lorne?") == ("founded", "clinic", "lorne")
-    assert ask_rule("question_entities", question="Émile Zola et l'Éducation") == ("Émile Zola", "Éducation")
+    assert "Московский" in ask_rule(
+        "question_entities", question="Кто основал Московский университет?"
+    )
+    assert ask_rule("question_entities", question="who founded the clinic in lorne?") == (
+        "founded",
+        "clinic",
+        "lorne",
+    )
+    assert ask_rule("question_entities", question="Émile Zola et l'Éducation") == (
+        "Émile Zola",
+        "Éducation",
+    )
     assert "カタカナ" in ask_rule("question_entities", question="「東京」のカタカナは？")
-    for question in ("من أسس جامعة القاهرة؟", "मुंबई में क्या है?", "서울대학교는 어디에 있나요?", "ใครก่อตั้งมหาวิทยาลัย"):
+    for question in (
+        "من أسس جامعة القاهرة؟",
+        "मुंबई में क्या है?",
+        "서울대학교는 어디에 있나요?",
+        "ใครก่อตั้งมหาวิทยาลัย",
+    ):
         assert ask_rule("question_entities", question=question)
     assert ask_rule("question_entities", question="When did it start?") == ()
 
 
 def test_passage_rules_make_a_small_graph():
     text = "Ilse Brandt was born in Selm. She met Otto Lenz in 1911."
-    assert ask_rule("passage_entities", title="Ilse Brandt", text=text) == ("Ilse Brandt", "Selm", "Otto Lenz", "1911")
+    assert ask_rule("passage_entities", title="Ilse Brandt", text=text) == (
+        "Ilse Brandt",
+        "Selm",
+        "Otto Lenz",
+        "1911",
+    )
     triples = ask_rule("triples", title="Ilse Brandt", text=text, entities=())
-    assert ("Ilse Brandt", "was born in", "Selm") in triples and ("Otto Lenz", "in", "1911") in triples
+    assert ("Ilse Brandt", "was born in", "Selm") in triples and (
+        "Otto Lenz",
+        "in",
+        "1911",
+    ) in triples
     assert all(triple.subject != triple.object for triple in triples)
-    lower = ask_rule("triples", title="", text="the clinic in lorne employs marta weiss", entities=())
+    lower = ask_rule(
+        "triples", title="", text="the clinic in lorne employs marta weiss", entities=()
+    )
     assert ("clinic", "in", "lorne") in lower
 
 
 def test_the_answer_rule_picks_a_sentence_and_a_fitting_span():
-    passages = ["Selm\nSelm is a port. It has 3,200 people.", "Ilse Brandt\nIlse Brandt was born in Selm on 3 May 1870. She liked tea."]
+    passages = [
+        "Selm\nSelm is a port. It has 3,200 people.",
+        "Ilse Brandt\nIlse Brandt was born in Selm on 3 May 1870. She liked tea.",
+    ]
     assert ask_rule("answer", question="Where was Ilse Brandt born?", passages=passages) == "Selm"
-    assert ask_rule("answer", question="When was Ilse Brandt born?", passages=passages) == "3 May 1870"
+    assert (
+        ask_rule("answer", question="When was Ilse Brandt born?", passages=passages) == "3 May 1870"
+    )
     assert ask_rule("answer", question="How many people has Selm?", passages=passages) == "3,200"
-    assert ask_rule("answer", question="Who teaches law?", passages=["Law\nSince 1999 law has been taught by Ada Renner."]) == "Ada Renner"
+    assert (
+        ask_rule(
+            "answer",
+            question="Who teaches law?",
+            passages=["Law\nSince 1999 law has been taught by Ada Renner."],
+        )
+        == "Ada Renner"
+    )
     assert ask_rule("answer", question="Qqq?", passages=passages) == "unknown"
     assert ask_rule("answer", question="Who?", passages=[]) == "unknown"
     assert content_words("北京大学") == {"北京", "京大", "大学"}

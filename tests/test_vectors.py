@@ -13,17 +13,28 @@ def unit_vectors(n, d, seed=0):
     return normalize(np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32))
 
 
-@given(n=st.integers(1, 60), d=st.integers(1, 9), q=st.integers(1, 5), k=st.integers(1, 70), seed=st.integers(0, 999))
+@given(
+    n=st.integers(1, 60),
+    d=st.integers(1, 9),
+    q=st.integers(1, 5),
+    k=st.integers(1, 70),
+    seed=st.integers(0, 999),
+)
 @settings(max_examples=60, deadline=None)
 def test_by_hand_and_by_blocks_agree(n, d, q, k, seed):
-    many, queries = unit_vectors(n, d, seed).astype(float), unit_vectors(q, d, seed + 1).astype(float)
+    many, queries = (
+        unit_vectors(n, d, seed).astype(float),
+        unit_vectors(q, d, seed + 1).astype(float),
+    )
     indices, scores = top_k(queries, many, k)
     assert indices.shape == scores.shape == (q, min(k, n))
     for query, found, score in zip(queries, indices, scores):
         expected = top_k_by_hand(query, many, k)
         assert score == pytest.approx([value for _, value in expected], abs=1e-6)
         cosines = dict(top_k_by_hand(query, many, n))
-        assert [cosines[i] for i in found] == pytest.approx([value for _, value in expected], abs=1e-6)
+        assert [cosines[i] for i in found] == pytest.approx(
+            [value for _, value in expected], abs=1e-6
+        )
 
 
 def test_equals_come_by_index_wherever_they_stand():

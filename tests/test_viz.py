@@ -19,17 +19,28 @@ from PIL import Image
 
 from minirag import viz
 from minirag.algorithms.textual import TextualGraph
-from minirag.corpus import Chunk
-from minirag.graph import Edge, Graph, Node
-from minirag.results import Passage, Retrieval
-from minirag.utils import MiniragError
+from minirag.core.corpus import Chunk
+from minirag.core.errors import MiniragError
+from minirag.core.graph import Edge, Graph, Node
+from minirag.core.results import Passage, Retrieval
 from minirag.viz import palette
 from minirag.viz.labels import place_labels
 from minirag.viz.layout import off_paths
 from minirag.viz.scene import Text, shorten, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
-HOSTILE = ["<script>alert(1)</script>", 'a" onload="x', "R&D", "nul\x00l", "$x^2$ _y_", "知识图谱", "Ελένη", "a\nb", "", "—" * 60]
+HOSTILE = [
+    "<script>alert(1)</script>",
+    'a" onload="x',
+    "R&D",
+    "nul\x00l",
+    "$x^2$ _y_",
+    "知识图谱",
+    "Ελένη",
+    "a\nb",
+    "",
+    "—" * 60,
+]
 
 
 def town():
@@ -45,13 +56,21 @@ def town():
 
 def kit_graph():
     nodes = tuple(Node(name) for name in ("Ada", "Bell", "Cara"))
-    edges = (Edge(1, 0, "teaches"), Edge(0, 1, "writes to"), Edge(1, 2, kind="synonymy", weight=0.91))
+    edges = (
+        Edge(1, 0, "teaches"),
+        Edge(0, 1, "writes to"),
+        Edge(1, 2, kind="synonymy", weight=0.91),
+    )
     return Graph("knowledge", "a test", nodes, edges, ())
 
 
 def retrieval(ids, method="m", text="Mill & <b>river</b>"):
     chunks = [Chunk(i, text, f"Title {i}") for i in ids]
-    return Retrieval("Where is the mill?", method, tuple(Passage(c, 1 / n, n) for n, c in enumerate(chunks, start=1)))
+    return Retrieval(
+        "Where is the mill?",
+        method,
+        tuple(Passage(c, 1 / n, n) for n, c in enumerate(chunks, start=1)),
+    )
 
 
 def every_figure(names=None):
@@ -60,17 +79,39 @@ def every_figure(names=None):
     graph = nx.relabel_nodes(nx.barbell_graph(4, 2), dict(enumerate(dict.fromkeys(n))))
     scores = {node: (i + 1) / 55 for i, node in enumerate(graph)}
     return {
-        "graph": viz.draw_graph(graph, node_scores=scores, highlight={n[0]: [n[1]]}, edge_labels={(n[0], n[1]): n[2]}, title=n[0], caption=n[1]),
-        "directed": viz.draw_graph(nx.DiGraph(graph), node_groups=dict.fromkeys(graph, n[3]), paths=[[n[0], n[1]]]),
+        "graph": viz.draw_graph(
+            graph,
+            node_scores=scores,
+            highlight={n[0]: [n[1]]},
+            edge_labels={(n[0], n[1]): n[2]},
+            title=n[0],
+            caption=n[1],
+        ),
+        "directed": viz.draw_graph(
+            nx.DiGraph(graph), node_groups=dict.fromkeys(graph, n[3]), paths=[[n[0], n[1]]]
+        ),
         "walk": viz.draw_walk(graph, [scores, scores], names=n[:2]),
-        "scores": viz.draw_scores([(x, i - 2) for i, x in enumerate(n)], highlight=n[:1], title=n[3]),
+        "scores": viz.draw_scores(
+            [(x, i - 2) for i, x in enumerate(n)], highlight=n[:1], title=n[3]
+        ),
         "ranking": viz.draw_ranking(n[:5], n[3:8], (n[0], n[1]), gold=n[3:4]),
-        "bipartite": viz.draw_bipartite(n[:4], n[4:7], np.eye(4, 3), node_scores=[1, 2, 3, 4], passage_scores=[1, 0, 2], highlight=n[:1]),
-        "flow": viz.draw_flow([(n[0], n[1]), n[2], (n[3], "detail")], arrows=[n[4]], highlight=[n[2]]),
+        "bipartite": viz.draw_bipartite(
+            n[:4],
+            n[4:7],
+            np.eye(4, 3),
+            node_scores=[1, 2, 3, 4],
+            passage_scores=[1, 0, 2],
+            highlight=n[:1],
+        ),
+        "flow": viz.draw_flow(
+            [(n[0], n[1]), n[2], (n[3], "detail")], arrows=[n[4]], highlight=[n[2]]
+        ),
         "flow rows": viz.draw_flow({n[0]: n[1:4], n[2]: n[4:7]}, arrows=n[:4], link=n[5]),
         "long flow": viz.draw_flow([f"step {i}" for i in range(9)]),
         "path": viz.draw_path([n[:3], n[4:6]], relations={(n[1], n[0]): n[6]}, scores=[0.5, 0.25]),
-        "hierarchy": viz.draw_hierarchy([[set(n[:6]), set(n[6:])], [set(n[:2]), set(n[2:6]), set(n[6:])]]),
+        "hierarchy": viz.draw_hierarchy(
+            [[set(n[:6]), set(n[6:])], [set(n[:2]), set(n[2:6]), set(n[6:])]]
+        ),
     }
 
 
@@ -83,9 +124,28 @@ def texts_of(figure):
 def test_every_figure_is_well_formed_and_inside_its_canvas(kind, names):
     figure = every_figure(names)[kind]
     root = ET.fromstring(figure.svg)
-    assert root[0].tag == f"{SVG}title" and root[0].text and root[1].tag == f"{SVG}desc" and root[1].text
-    assert {e.tag.removeprefix(SVG) for e in root.iter()} <= {"svg", "title", "desc", "rect", "circle", "polyline", "polygon", "text"}
-    assert not [name for e in root.iter() for name in e.attrib if name.startswith("on") or name in ("id", "href")]
+    assert (
+        root[0].tag == f"{SVG}title"
+        and root[0].text
+        and root[1].tag == f"{SVG}desc"
+        and root[1].text
+    )
+    assert {e.tag.removeprefix(SVG) for e in root.iter()} <= {
+        "svg",
+        "title",
+        "desc",
+        "rect",
+        "circle",
+        "polyline",
+        "polygon",
+        "text",
+    }
+    assert not [
+        name
+        for e in root.iter()
+        for name in e.attrib
+        if name.startswith("on") or name in ("id", "href")
+    ]
     width, height = int(root.get("width")), int(root.get("height"))
     for item in texts_of(figure):
         left, top, right, bottom = item.bounds
@@ -99,7 +159,18 @@ def test_every_figure_is_well_formed_and_inside_its_canvas(kind, names):
 def test_coordinates_are_whole_numbers(kind):
     root = ET.fromstring(every_figure()[kind].svg)
     for element in root.iter():
-        for name in ("x", "y", "cx", "cy", "r", "width", "height", "points", "stroke-width", "font-size"):
+        for name in (
+            "x",
+            "y",
+            "cx",
+            "cy",
+            "r",
+            "width",
+            "height",
+            "points",
+            "stroke-width",
+            "font-size",
+        ):
             assert re.fullmatch(r"-?\d+([ ,]-?\d+)*", element.get(name, "0")), (element.tag, name)
 
 
@@ -111,9 +182,19 @@ def test_the_same_figures_under_any_hash_seed():
         "print(hashlib.sha256(every_figure()['graph'].png).hexdigest())"
     )
     runs = [
-        subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True) for seed in "17"
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for seed in "17"
     ]
-    assert runs[0].stdout == runs[1].stdout and len(runs[0].stdout.splitlines()) == 2 * len(every_figure()) + 1
+    assert (
+        runs[0].stdout == runs[1].stdout
+        and len(runs[0].stdout.splitlines()) == 2 * len(every_figure()) + 1
+    )
 
 
 def test_a_notebook_gets_text_svg_and_a_small_png_of_the_same_size():
@@ -137,24 +218,34 @@ def test_the_png_is_not_drawn_before_it_is_asked_for():
 def test_svg_and_png_show_the_same_picture():
     figure = viz.draw_graph(town(), node_scores=nx.pagerank(town()), highlight={"query": ["mill"]})
     image = np.asarray(Image.open(io.BytesIO(figure.png)).convert("RGB")).astype(int)
-    circles = [c for c in ET.fromstring(figure.svg).iter(f"{SVG}circle") if c.get("fill") != "#FFFFFF"]
+    circles = [
+        c for c in ET.fromstring(figure.svg).iter(f"{SVG}circle") if c.get("fill") != "#FFFFFF"
+    ]
     assert len(circles) > 10
     for circle in circles:
         x, y = round(1.5 * int(circle.get("cx"))), round(1.5 * int(circle.get("cy")))
         assert np.abs(image[y, x] - palette._channels(circle.get("fill"))).max() <= 8
     assert tuple(image[0, 0]) == (255, 255, 255)
-    assert np.abs(image - 255).sum(axis=2).astype(bool).mean() < 0.5  # a drawing on white, not a dark rectangle
+    assert (
+        np.abs(image - 255).sum(axis=2).astype(bool).mean() < 0.5
+    )  # a drawing on white, not a dark rectangle
 
 
 @given(st.integers(1, 14), st.data())
 @settings(max_examples=40, deadline=None)
 def test_any_graph_can_be_drawn(count, data):
     names = data.draw(st.lists(st.text(max_size=30), min_size=count, max_size=count, unique=True))
-    pairs = data.draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=25))
+    pairs = data.draw(
+        st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=25)
+    )
     graph = nx.MultiGraph()
     graph.add_nodes_from(names)
     graph.add_edges_from(pairs)
-    figure = viz.draw_graph(graph, node_scores=data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)), highlight=names[:1])
+    figure = viz.draw_graph(
+        graph,
+        node_scores=data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)),
+        highlight=names[:1],
+    )
     root = ET.fromstring(figure.svg)
     assert f"{count} node" in figure.text
     nodes = [c for c in root.iter(f"{SVG}circle") if c.get("stroke") == palette.OUTLINE]
@@ -167,7 +258,13 @@ def test_an_empty_graph_is_a_figure_too():
 
 
 def test_text_names_nodes_by_score_and_edges_with_their_relations():
-    figure = viz.draw_graph(kit_graph(), node_scores=[0.2, 0.5, 0.3], highlight={"query": ["Ada"]}, title="Letters", caption="All of it.")
+    figure = viz.draw_graph(
+        kit_graph(),
+        node_scores=[0.2, 0.5, 0.3],
+        highlight={"query": ["Ada"]},
+        title="Letters",
+        caption="All of it.",
+    )
     assert figure.text.splitlines() == [
         "Letters",
         "Graph with 3 nodes and 2 edges, 1 of them synonymy",
@@ -184,7 +281,9 @@ def test_text_names_nodes_by_score_and_edges_with_their_relations():
 
 
 def test_a_textual_graph_is_drawn_by_its_texts_with_directions():
-    graph = TextualGraph(("tea", "warmth", "tea"), ((0, "causes", 1), (0, "needs", 1), (1, "part of", 2)))
+    graph = TextualGraph(
+        ("tea", "warmth", "tea"), ((0, "causes", 1), (0, "needs", 1), (1, "part of", 2))
+    )
     figure = viz.draw_graph(graph, edge_labels=True, highlight={"start": [0]})
     assert figure.text.splitlines() == [
         "Graph with 3 nodes and 2 edges",
@@ -201,13 +300,19 @@ def test_a_textual_graph_is_drawn_by_its_texts_with_directions():
 def test_synonymy_is_dashed_and_relations_are_solid():
     lines = list(ET.fromstring(viz.draw_graph(kit_graph()).svg).iter(f"{SVG}polyline"))
     dashed = [line for line in lines if line.get("stroke-dasharray")]
-    assert len(lines) == 4 and len(dashed) == 2  # one of each in the drawing, one of each in the legend
+    assert (
+        len(lines) == 4 and len(dashed) == 2
+    )  # one of each in the drawing, one of each in the legend
 
 
 def test_node_area_follows_the_score():
     graph = nx.empty_graph(["large", "quarter"])
     figure = viz.draw_graph(graph, node_scores={"large": 0.8, "quarter": 0.2})
-    sizes = {c[0].text.split(":")[0]: int(c.get("r")) for c in ET.fromstring(figure.svg).iter(f"{SVG}circle") if len(c)}
+    sizes = {
+        c[0].text.split(":")[0]: int(c.get("r"))
+        for c in ET.fromstring(figure.svg).iter(f"{SVG}circle")
+        if len(c)
+    }
     assert sizes["large"] == 2 * sizes["quarter"]
     twice = viz.draw_graph(graph, node_scores={"large": 0.8, "quarter": 0.2}, score_max=3.2)
     assert f'r="{sizes["quarter"]}"' in twice.svg
@@ -225,27 +330,41 @@ def test_beyond_max_nodes_the_relevant_stay_and_the_caption_says_it():
     scores = nx.pagerank(graph)
     lowest = min(scores, key=scores.get)
     figure = viz.draw_graph(graph, node_scores=scores, highlight=[lowest])
-    assert "Shown: the 300 most relevant of 400 nodes" in figure.caption and "Graph with 400 nodes" in figure.text
-    drawn = {c[0].text.split(":")[0] for c in ET.fromstring(figure.svg).iter(f"{SVG}circle") if len(c)}
+    assert (
+        "Shown: the 300 most relevant of 400 nodes" in figure.caption
+        and "Graph with 400 nodes" in figure.text
+    )
+    drawn = {
+        c[0].text.split(":")[0] for c in ET.fromstring(figure.svg).iter(f"{SVG}circle") if len(c)
+    }
     best = sorted(scores, key=scores.get, reverse=True)[:290]
     assert {str(node) for node in [lowest, *best]} <= drawn and len(drawn) == 300
-    assert "left out" not in viz.draw_graph(town()).text and "Shown" not in viz.draw_graph(town()).text
+    assert (
+        "left out" not in viz.draw_graph(town()).text and "Shown" not in viz.draw_graph(town()).text
+    )
     assert len(figure.png) < 80_000
 
 
 def overlapping(boxes):
     """Number of pairs of boxes that share more than a sliver."""
-    return sum(min(a[2], b[2]) - max(a[0], b[0]) > 2 and min(a[3], b[3]) - max(a[1], b[1]) > 2 for a, b in combinations(boxes, 2))
+    return sum(
+        min(a[2], b[2]) - max(a[0], b[0]) > 2 and min(a[3], b[3]) - max(a[1], b[1]) > 2
+        for a, b in combinations(boxes, 2)
+    )
 
 
 @pytest.mark.parametrize("count, allowed", [(10, 0), (25, 0), (50, 3)])
 def test_labels_do_not_cover_each_other(count, allowed):
-    tree = nx.relabel_nodes(nx.random_labeled_tree(count, seed=5), {i: f"entity number {i}" for i in range(count)})
+    tree = nx.relabel_nodes(
+        nx.random_labeled_tree(count, seed=5), {i: f"entity number {i}" for i in range(count)}
+    )
     figure = viz.draw_graph(tree)
     labels = [t.bounds for t in texts_of(figure) if t.halo]
     assert overlapping(labels) <= allowed
     naive = [Text(t.x, 10, t.text, t.size, "middle").bounds for t in texts_of(figure) if t.halo]
-    assert overlapping(naive) > allowed  # the same labels on one line do collide, so the count above can fail
+    assert (
+        overlapping(naive) > allowed
+    )  # the same labels on one line do collide, so the count above can fail
 
 
 def test_a_label_avoids_the_node_beside_it():
@@ -267,10 +386,15 @@ def test_no_node_lies_on_a_path_that_is_not_its_own():
 def test_the_panels_of_a_walk_share_places_and_scale():
     graph = town()
     first = {node: float(node == "mill") for node in graph}
-    figure = viz.draw_walk(graph, [first, dict.fromkeys(graph, 1 / len(graph))], names=["start", "end"])
+    figure = viz.draw_walk(
+        graph, [first, dict.fromkeys(graph, 1 / len(graph))], names=["start", "end"]
+    )
     circles = [c for c in figure.scene.items if type(c).__name__ == "Circle" and c.title]
     half = len(circles) // 2
-    places = [{c.title.split(":")[0]: (c.x - base, c.y) for c in part} for part, base in ((circles[:half], 0), (circles[half:], 384))]
+    places = [
+        {c.title.split(":")[0]: (c.x - base, c.y) for c in part}
+        for part, base in ((circles[:half], 0), (circles[half:], 384))
+    ]
     assert places[0] == places[1]
     mill = {c.title: c.radius for c in circles if c.title.startswith("mill:")}
     assert mill["mill: 1.0000"] > 2 * mill["mill: 0.0909"]
@@ -284,13 +408,19 @@ def test_given_positions_are_kept():
     mirrored = {node: (-x, y) for node, (x, y) in places.items()}
     drawn, flipped = (node_places(viz.draw_graph(graph, positions=p)) for p in (places, mirrored))
     middle = [drawn[node][0] + flipped[node][0] for node in graph]
-    assert max(middle) - min(middle) <= 2 and all(drawn[node][1] == flipped[node][1] for node in graph)
+    assert max(middle) - min(middle) <= 2 and all(
+        drawn[node][1] == flipped[node][1] for node in graph
+    )
     assert max(abs(drawn[node][0] - flipped[node][0]) for node in graph) > 100
 
 
 def node_places(figure):
     """Node name -> where its circle is, from the SVG."""
-    return {c[0].text.split(":")[0]: (int(c.get("cx")), int(c.get("cy"))) for c in ET.fromstring(figure.svg).iter(f"{SVG}circle") if len(c)}
+    return {
+        c[0].text.split(":")[0]: (int(c.get("cx")), int(c.get("cy")))
+        for c in ET.fromstring(figure.svg).iter(f"{SVG}circle")
+        if len(c)
+    }
 
 
 def test_connected_nodes_are_drawn_closer_than_distant_ones():
@@ -304,7 +434,14 @@ def test_width_estimate_is_close_to_the_real_font():
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
-    for text in ("Thornfield University", "Halvorsen's disease", "ILLIlli 1984", "WWW maximum", "the quick brown fox", "0.1234"):
+    for text in (
+        "Thornfield University",
+        "Halvorsen's disease",
+        "ILLIlli 1984",
+        "WWW maximum",
+        "the quick brown fox",
+        "0.1234",
+    ):
         for bold in (False, True):
             face = FontProperties(family="DejaVu Sans", weight="bold" if bold else "normal")
             real = TextPath((0, 0), text, size=100, prop=face).get_extents().x1
@@ -326,20 +463,31 @@ def test_the_palette_reads_on_white_and_for_colour_blind_readers():
     seen = lambda colour: deuteranopia @ np.array(palette._channels(colour))
     pairs = combinations((palette.BLUE, palette.VERMILLION, palette.GREEN, palette.ORANGE), 2)
     assert min(np.linalg.norm(seen(a) - seen(b)) for a, b in pairs) > 40
-    assert np.linalg.norm(seen("#B06000") - seen("#5F8A00")) < 40  # a red and a green that only others can tell apart
+    assert (
+        np.linalg.norm(seen("#B06000") - seen("#5F8A00")) < 40
+    )  # a red and a green that only others can tell apart
     assert viz.contrast("#000000", "#FFFFFF") == pytest.approx(21)
 
 
 def test_score_tables_keep_order_or_sort_and_tell_what_is_left_out():
     rows = [("b", 0.2), ("a", 0.2), ("c", 0.9)]
     assert re.findall(r"\s([abc])$", viz.draw_scores(rows).text, re.MULTILINE) == ["b", "a", "c"]
-    assert re.findall(r"\s([abc])$", viz.draw_scores(rows, sort=True).text, re.MULTILINE) == ["c", "a", "b"]
+    assert re.findall(r"\s([abc])$", viz.draw_scores(rows, sort=True).text, re.MULTILINE) == [
+        "c",
+        "a",
+        "b",
+    ]
     assert "first 2 of 3 rows" in viz.draw_scores(rows, max_rows=2).caption
     assert "0.500  Title p2" in viz.draw_scores(retrieval(["p1", "p2"])).text
 
 
 def test_a_ranking_comparison_reads_retrievals():
-    figure = viz.draw_ranking(retrieval(["p1", "p2", "p3"]), retrieval(["p3", "p1", "p4"]), ("dense", "HippoRAG"), gold=["p3"])
+    figure = viz.draw_ranking(
+        retrieval(["p1", "p2", "p3"]),
+        retrieval(["p3", "p1", "p4"]),
+        ("dense", "HippoRAG"),
+        gold=["p3"],
+    )
     assert figure.text.splitlines()[:5] == [
         "Ranking of dense against HippoRAG",
         "  3 / 1  Title p3 [gold]",
@@ -352,7 +500,11 @@ def test_a_ranking_comparison_reads_retrievals():
 
 
 def test_paths_keep_the_direction_of_their_relations():
-    figure = viz.draw_path(["Ada", "Bell", "Cara"], relations={("Bell", "Ada"): "teaches", ("Bell", "Cara"): "admires"}, scores=[0.4])
+    figure = viz.draw_path(
+        ["Ada", "Bell", "Cara"],
+        relations={("Bell", "Ada"): "teaches", ("Bell", "Cara"): "admires"},
+        scores=[0.4],
+    )
     assert "0.400  Ada <-teaches-- Bell --admires-> Cara" in figure.text
 
 
@@ -375,10 +527,18 @@ def test_passages_are_escaped_and_names_marked():
     shown = viz.show_passages(retrieval(["p1", "p2"]), highlight=["mill", "river"], gold=["p2"])
     data = shown._repr_mimebundle_()
     assert data["text/html"].startswith('<div class="mathjax_ignore">')
-    assert "<mark>Mill</mark> &amp; &lt;b&gt;<mark>river</mark>&lt;/b&gt;" in data["text/html"] and "<b>river" not in data["text/html"]
+    assert (
+        "<mark>Mill</mark> &amp; &lt;b&gt;<mark>river</mark>&lt;/b&gt;" in data["text/html"]
+        and "<b>river" not in data["text/html"]
+    )
     assert "2. 0.5000  Title p2 [gold]" in data["text/plain"] and "**Mill**" in repr(shown)
-    table = viz.show_chunks([passage.chunk for passage in retrieval(["p1", "p2"]).passages], highlight=["mill"])
-    assert repr(table) == "p1  Title p1\np2  Title p2" and "<mark>Mill</mark> &amp; &lt;b&gt;" in table.html
+    table = viz.show_chunks(
+        [passage.chunk for passage in retrieval(["p1", "p2"]).passages], highlight=["mill"]
+    )
+    assert (
+        repr(table) == "p1  Title p1\np2  Title p2"
+        and "<mark>Mill</mark> &amp; &lt;b&gt;" in table.html
+    )
     assert viz.marked("windmill mill", ["mill"]) == "windmill <mark>mill</mark>"
     assert viz.marked("a <script>", ["<script>"]) == "a <mark>&lt;script&gt;</mark>"
 

@@ -1,4 +1,6 @@
-"""Explorers: a slider moved from Python does what a reader's hand does, and the text says the same as the picture."""
+"""Explorers: a slider moved from Python does what a reader's hand does, and the text says the same
+as the picture.
+"""
 
 import statistics
 import time
@@ -11,11 +13,19 @@ import numpy as np
 import pytest
 
 from minirag.algorithms.pagerank import personalized_pagerank
-from minirag.corpus import Chunk, Question
-from minirag.graph import Edge, Graph, Node
-from minirag.results import Passage, Retrieval, Step
-from minirag.utils import MiniragError
-from minirag.widgets import Choice, Explorer, HippoExplorer, RetrievalBrowser, Slider, Switch, WalkExplorer
+from minirag.core.corpus import Chunk, Question
+from minirag.core.errors import MiniragError
+from minirag.core.graph import Edge, Graph, Node
+from minirag.core.results import Passage, Retrieval, Step
+from minirag.widgets import (
+    Choice,
+    Explorer,
+    HippoExplorer,
+    RetrievalBrowser,
+    Slider,
+    Switch,
+    WalkExplorer,
+)
 
 EVIL = "<script>alert('x')</script>"
 
@@ -50,12 +60,19 @@ class StubChoices:
 
 
 class StubHippo:
-    """A method of HippoRAG's shape whose numbers can be worked out by hand: mass `1 - damping` stays on the linked node."""
+    """A method of HippoRAG's shape whose numbers can be worked out by hand: mass `1 - damping`
+    stays on the linked node.
+    """
 
     def __init__(self, choices=None):
         self.choices = choices or StubChoices()
         nodes = tuple(Node(name) for name in ("mill", EVIL, "old mill", "river"))
-        edges = (Edge(0, 1, "near"), Edge(1, 3, "crosses"), Edge(0, 2, kind="synonymy", weight=0.85), Edge(2, 3, kind="synonymy", weight=0.95))
+        edges = (
+            Edge(0, 1, "near"),
+            Edge(1, 3, "crosses"),
+            Edge(0, 2, kind="synonymy", weight=0.85),
+            Edge(2, 3, kind="synonymy", weight=0.95),
+        )
         self.graph = Graph("knowledge", "a test", nodes, edges, ())
 
     def with_options(self, **options):
@@ -66,7 +83,10 @@ class StubHippo:
     def retrieve(self, question, k=5):
         if "nothing" in question:
             return Retrieval(
-                question, "stub", (Passage(Chunk("p1", "Only dense."), 0.4, 1),), (Step("entities", "none"), Step("link", "none", (), {"nodes": []}))
+                question,
+                "stub",
+                (Passage(Chunk("p1", "Only dense."), 0.4, 1),),
+                (Step("entities", "none"), Step("link", "none", (), {"nodes": []})),
             )
         d = self.choices.damping
         bridge = sum(e.weight for e in self.graph.edges if e.kind == "synonymy")
@@ -76,22 +96,56 @@ class StubHippo:
             Step("link", "1 phrase", (), {"nodes": [("mill", 0, 0.99)]}),
             Step("ppr", "walk", (), {"scores": scores / scores.sum()}),
         )
-        chunks = [Chunk("p1", f"The mill of {EVIL}.", "Mill & more"), Chunk("p2", "A river.", "River")]
-        return Retrieval(question, "stub", tuple(Passage(c, float(s), i) for i, (c, s) in enumerate(zip(chunks, scores), start=1))[:k], trace)
+        chunks = [
+            Chunk("p1", f"The mill of {EVIL}.", "Mill & more"),
+            Chunk("p2", "A river.", "River"),
+        ]
+        return Retrieval(
+            question,
+            "stub",
+            tuple(Passage(c, float(s), i) for i, (c, s) in enumerate(zip(chunks, scores), start=1))[
+                :k
+            ],
+            trace,
+        )
 
 
 def hippo(**options):
-    questions = [Question("q1", "Where is the mill?", gold=("p2",)), Question("q2", f"What of {EVIL}?"), Question("q3", "About nothing?")]
+    questions = [
+        Question("q1", "Where is the mill?", gold=("p2",)),
+        Question("q2", f"What of {EVIL}?"),
+        Question("q3", "About nothing?"),
+    ]
     return HippoExplorer(StubHippo(), questions, **options)
 
 
 def browser():
     def found(question, method, ids):
-        return Retrieval(question, method, tuple(Passage(Chunk(i, f"Text of {i} {EVIL}", f"T {i}"), 1 / n, n) for n, i in enumerate(ids, start=1)))
+        return Retrieval(
+            question,
+            method,
+            tuple(
+                Passage(Chunk(i, f"Text of {i} {EVIL}", f"T {i}"), 1 / n, n)
+                for n, i in enumerate(ids, start=1)
+            ),
+        )
 
-    data = [("q1", ("a",), "ab", "ba"), ("q2", ("c",), "ab", "ca"), ("q3", ("d", "a"), "da", "ab"), ("q4", ("z",), "ab", "ab")]
+    data = [
+        ("q1", ("a",), "ab", "ba"),
+        ("q2", ("c",), "ab", "ca"),
+        ("q3", ("d", "a"), "da", "ab"),
+        ("q4", ("z",), "ab", "ab"),
+    ]
     return RetrievalBrowser(
-        [(Question(i, f"Question {i} {EVIL}?", (EVIL,), gold), found(i, "dense", a), found(i, "hipporag", b)) for i, gold, a, b in data], k=2
+        [
+            (
+                Question(i, f"Question {i} {EVIL}?", (EVIL,), gold),
+                found(i, "dense", a),
+                found(i, "hipporag", b),
+            )
+            for i, gold, a, b in data
+        ],
+        k=2,
     )
 
 
@@ -118,7 +172,11 @@ def test_a_moved_slider_changes_state_and_panel():
     assert panel(view).value.startswith('<div class="mathjax_ignore">')
     before = panel(view).value
     explorer.widgets["count"].value = 7
-    assert explorer.state["count"] == 7 and "count 7" in panel(view).value and panel(view).value != before
+    assert (
+        explorer.state["count"] == 7
+        and "count 7" in panel(view).value
+        and panel(view).value != before
+    )
     explorer.widgets["on"].value = False
     assert explorer.describe() == "count 7, share 0.5, word 1, on False"
 
@@ -136,10 +194,24 @@ def test_set_moves_the_slider_and_draws_once():
 def test_sliders_wait_for_the_hand_to_let_go():
     explorer = Counter()
     explorer.view()
-    assert [explorer.widgets[name].continuous_update for name in ("count", "share")] == [False, False]
+    assert [explorer.widgets[name].continuous_update for name in ("count", "share")] == [
+        False,
+        False,
+    ]
 
 
-@pytest.mark.parametrize("name, value", [("count", 11), ("count", "3"), ("count", True), ("share", -0.2), ("word", 3), ("on", 1), ("speed", 1)])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("count", 11),
+        ("count", "3"),
+        ("count", True),
+        ("share", -0.2),
+        ("word", 3),
+        ("on", 1),
+        ("speed", 1),
+    ],
+)
 def test_wrong_values_are_refused_with_what_was_expected(name, value):
     explorer = Counter()
     with pytest.raises(MiniragError, match="expected|it has: count, share, word, on"):
@@ -156,10 +228,19 @@ def test_values_snap_to_the_sliders_steps():
 def test_views_hold_only_what_a_stored_notebook_can_prove(kind):
     explorer = EXPLORERS[kind]()
     view = explorer.view()
-    assert not [w for w in all_widgets(view) if isinstance(w, (ipywidgets.Output, ipywidgets.interactive))]
+    assert not [
+        w for w in all_widgets(view) if isinstance(w, (ipywidgets.Output, ipywidgets.interactive))
+    ]
     assert sum(isinstance(w, ipywidgets.HTML) for w in all_widgets(view)) == 1
-    assert "0x" not in repr(explorer) and repr(explorer) == repr(EXPLORERS[kind]()) and repr(view) == repr(EXPLORERS[kind]().view())
-    assert explorer.describe() == EXPLORERS[kind]().describe() and explorer.html() == EXPLORERS[kind]().html()
+    assert (
+        "0x" not in repr(explorer)
+        and repr(explorer) == repr(EXPLORERS[kind]())
+        and repr(view) == repr(EXPLORERS[kind]().view())
+    )
+    assert (
+        explorer.describe() == EXPLORERS[kind]().describe()
+        and explorer.html() == EXPLORERS[kind]().html()
+    )
 
 
 @pytest.mark.parametrize("kind", EXPLORERS)
@@ -168,7 +249,11 @@ def test_panels_are_well_formed_and_hold_no_corpus_markup(kind):
     view = explorer.view()
     for name, control in explorer.controls.items():
         values = (
-            [v for _, v in control.options] if isinstance(control, Choice) else [False, True] if isinstance(control, Switch) else [control.low, control.high]
+            [v for _, v in control.options]
+            if isinstance(control, Choice)
+            else [False, True]
+            if isinstance(control, Switch)
+            else [control.low, control.high]
         )
         for value in values:
             explorer.set(name, value)
@@ -193,7 +278,9 @@ def test_hippo_shows_what_damping_does():
 
 def test_hippo_threshold_takes_synonymy_edges_away():
     explorer = hippo()
-    assert explorer.figure().svg.count("stroke-dasharray") == 2  # mill ~ old mill, and the legend; no mass reaches the river
+    assert (
+        explorer.figure().svg.count("stroke-dasharray") == 2
+    )  # mill ~ old mill, and the legend; no mass reaches the river
     assert "(1 edges)" in explorer.set("synonymy_threshold", 0.9).describe()
     assert explorer.figure().svg.count("stroke-dasharray") == 0
     assert "(0 edges)" in explorer.set("synonymy_threshold", 1.0).describe()
@@ -201,14 +288,21 @@ def test_hippo_threshold_takes_synonymy_edges_away():
 
 def test_hippo_nodes_stay_in_place_while_sliders_move():
     explorer = hippo()
-    where = lambda: {(c.title.split(":")[0]): (c.x, c.y) for c in explorer.figure().scene.items if type(c).__name__ == "Circle" and c.title}
+    where = lambda: {
+        (c.title.split(":")[0]): (c.x, c.y)
+        for c in explorer.figure().scene.items
+        if type(c).__name__ == "Circle" and c.title
+    }
     places = where()
     explorer.set("damping", 0.9).set("synonymy_threshold", 1.0)
     assert where() == places and len(places) == 3
 
 
 def test_hippo_hides_gold_on_request_and_survives_questions_without_entities():
-    assert "gold" not in hippo(show_gold=False).describe() and "gold" not in hippo(show_gold=False).html()
+    assert (
+        "gold" not in hippo(show_gold=False).describe()
+        and "gold" not in hippo(show_gold=False).html()
+    )
     explorer = hippo().set("question", "q3")
     assert "linked: nothing" in explorer.describe() and "No node is linked" in explorer.html()
     with pytest.raises(MiniragError, match="at least one question"):
@@ -216,8 +310,8 @@ def test_hippo_hides_gold_on_request_and_survives_questions_without_entities():
 
 
 def test_hippo_on_the_real_method():
+    from minirag.corpora.shipped import load_corpus
     from minirag.methods.hipporag import HippoRAG
-    from minirag.shipped import load_corpus
 
     corpus = load_corpus("professors")
     method = HippoRAG.build(corpus, encoder="lsa", extraction="annotations")
@@ -230,7 +324,13 @@ def test_hippo_on_the_real_method():
         assert explorer.retrieval.ids == own.retrieve(explorer.question.text, 5).ids
     times, seen = [], {}
     for question in corpus.questions:
-        for name, value in (("question", question.id), ("damping", 0.4), ("damping", 0.8), ("specificity", False), ("specificity", True)):
+        for name, value in (
+            ("question", question.id),
+            ("damping", 0.4),
+            ("damping", 0.8),
+            ("specificity", False),
+            ("specificity", True),
+        ):
             start = time.perf_counter()
             explorer.widgets[name].value = value
             times.append(time.perf_counter() - start)
@@ -249,8 +349,12 @@ def test_walk_is_the_power_iteration_of_pagerank():
     np.testing.assert_allclose(explorer.mass, [0.5, 0.5, 0, 0])
     explorer.set("step", 40)
     adjacency = nx.to_scipy_sparse_array(explorer.graph, dtype=float)
-    np.testing.assert_allclose(explorer.mass, personalized_pagerank(adjacency, np.array([1.0, 0, 0, 0]), 0.5), atol=1e-9)
-    assert explorer.describe().startswith("step 40, damping 0.50; mass that moved in this step: 0.0000\n  0.5")
+    np.testing.assert_allclose(
+        explorer.mass, personalized_pagerank(adjacency, np.array([1.0, 0, 0, 0]), 0.5), atol=1e-9
+    )
+    assert explorer.describe().startswith(
+        "step 40, damping 0.50; mass that moved in this step: 0.0000\n  0.5"
+    )
 
 
 def test_walk_moves_mass_in_the_figure():
@@ -266,18 +370,41 @@ def test_walk_moves_mass_in_the_figure():
 
 
 def test_walk_over_a_kit_graph_counts_weights():
-    graph = Graph("knowledge", "a test", tuple(Node(n) for n in "abc"), (Edge(0, 1, weight=3.0), Edge(0, 2, weight=1.0)), ())
-    np.testing.assert_allclose(WalkExplorer(graph, {"a": 2}, damping=0.8).set("step", 1).mass, [0.2, 0.6, 0.2])
+    graph = Graph(
+        "knowledge",
+        "a test",
+        tuple(Node(n) for n in "abc"),
+        (Edge(0, 1, weight=3.0), Edge(0, 2, weight=1.0)),
+        (),
+    )
+    np.testing.assert_allclose(
+        WalkExplorer(graph, {"a": 2}, damping=0.8).set("step", 1).mass, [0.2, 0.6, 0.2]
+    )
 
 
 def test_browser_sorts_questions_into_hits_and_misses():
     explorer = browser()
-    assert explorer.members == {"all": ["q1", "q2", "q3", "q4"], "hit": ["q1", "q2"], "miss": ["q3", "q4"], "gained": ["q2"], "lost": ["q3"]}
-    assert explorer.describe().splitlines()[0] == "4 questions, dense against hipporag, first 2: hit 2, miss 2, gained 1, lost 1"
+    assert explorer.members == {
+        "all": ["q1", "q2", "q3", "q4"],
+        "hit": ["q1", "q2"],
+        "miss": ["q3", "q4"],
+        "gained": ["q2"],
+        "lost": ["q3"],
+    }
+    assert (
+        explorer.describe().splitlines()[0]
+        == "4 questions, dense against hipporag, first 2: hit 2, miss 2, gained 1, lost 1"
+    )
     view = explorer.view()
     explorer.widgets["show"].value = "lost"
-    assert explorer.state["question"] == "q3" and explorer.widgets["question"].options == explorer.controls["question"].options
-    assert "dense: 2 of 2 gold\n  1. 1.0000  T d [gold]\n  2. 0.5000  T a [gold]\nhipporag: 1 of 2 gold" in explorer.describe()
+    assert (
+        explorer.state["question"] == "q3"
+        and explorer.widgets["question"].options == explorer.controls["question"].options
+    )
+    assert (
+        "dense: 2 of 2 gold\n  1. 1.0000  T d [gold]\n  2. 0.5000  T a [gold]\nhipporag: 1 of 2 gold"
+        in explorer.describe()
+    )
     assert panel(view).value.count(">gold</span>") == 3
     explorer.set("show", "miss").set("question", "q4")
     assert "Found by neither: z" in panel(view).value
@@ -287,9 +414,15 @@ def test_browser_sorts_questions_into_hits_and_misses():
 
 
 def test_browser_says_when_no_question_is_left():
-    question, retrieval = Question("q", "Q?", gold=("a",)), Retrieval("Q?", "m", (Passage(Chunk("a", "t"), 1.0, 1),))
+    question, retrieval = (
+        Question("q", "Q?", gold=("a",)),
+        Retrieval("Q?", "m", (Passage(Chunk("a", "t"), 1.0, 1),)),
+    )
     explorer = RetrievalBrowser([(question, retrieval, retrieval)], names=("one", "two"))
     explorer.view()
     explorer.set("show", "lost")
-    assert "no question is of this kind" in explorer.describe() and "No question" in explorer._panel.value
+    assert (
+        "no question is of this kind" in explorer.describe()
+        and "No question" in explorer._panel.value
+    )
     assert "one: 1 of 1 gold" in explorer.set("show", "hit").describe()

@@ -1,4 +1,6 @@
-"""The path explorer: its paths and numbers are those of the algorithm, every control moves it, and hostile names are escaped."""
+"""The path explorer: its paths and numbers are those of the algorithm, every control moves it, and
+hostile names are escaped.
+"""
 
 import os
 import subprocess
@@ -10,7 +12,7 @@ import networkx as nx
 import pytest
 
 from minirag.algorithms.flow import flow_paths, resource_flow
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
 from minirag.widgets import PathExplorer
 
 WORKED = [("S", "A"), ("S", "B"), ("A", "T"), ("A", "C"), ("B", "C"), ("C", "T"), ("C", "D")]
@@ -24,11 +26,24 @@ def explorer():
 def test_the_worked_example_is_told(explorer):
     expected = [("SAT", 0.78), ("SACT", 0.68), ("SBCT", 0.68)]
     assert explorer.search[0] == [(tuple(path), pytest.approx(score)) for path, score in expected]
-    assert explorer.resource == pytest.approx({"S": 1, "A": 0.4, "B": 0.4, "T": 0.16, "C": 0.48, "D": 0.192})
+    assert explorer.resource == pytest.approx(
+        {"S": 1, "A": 0.4, "B": 0.4, "T": 0.16, "C": 0.48, "D": 0.192}
+    )
     assert "0.7800  S > A > T" in explorer.describe() and "C 0.480" in explorer.describe()
 
 
-@pytest.mark.parametrize("name, value", [("start", "C"), ("end", "C"), ("alpha", 0.5), ("threshold", 0.4), ("count", 2), ("top_k", 1), ("directed", False)])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("start", "C"),
+        ("end", "C"),
+        ("alpha", 0.5),
+        ("threshold", 0.4),
+        ("count", 2),
+        ("top_k", 1),
+        ("directed", False),
+    ],
+)
 def test_every_control_changes_what_is_shown(explorer, name, value):
     panel = explorer.view().children[-1]
     before = panel.value
@@ -55,7 +70,9 @@ def test_a_busy_start_is_pruned():
     star = nx.DiGraph([("hub", f"leaf {i}") for i in range(21)])
     explorer = PathExplorer(star, ["hub", "leaf 3"], start="hub")
     assert explorer.search == ([], ["hub"], False) and "no path" in explorer.describe()
-    assert explorer.set("threshold", 0.04).search[0] == [(("hub", "leaf 3"), pytest.approx(1 + 0.8 / 21))]
+    assert explorer.set("threshold", 0.04).search[0] == [
+        (("hub", "leaf 3"), pytest.approx(1 + 0.8 / 21))
+    ]
 
 
 def test_paths_over_nodes_that_are_not_drawn_are_told():
@@ -97,6 +114,19 @@ def test_what_cannot_be_explored_is_refused():
 def test_the_figure_does_not_depend_on_hashes():
     """Networkx's own subgraphs keep the order of a set, and so move with PYTHONHASHSEED."""
     script = "import networkx as nx; from minirag.widgets import PathExplorer; g = nx.DiGraph([('S', 'A'), ('S', 'B'), ('A', 'T'), ('B', 'T')])"
-    command = [sys.executable, "-c", script + "; print(PathExplorer(g, ['S', 'T', 'A']).figure().svg)"]
-    drawn = {subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout for seed in "127"}
+    command = [
+        sys.executable,
+        "-c",
+        script + "; print(PathExplorer(g, ['S', 'T', 'A']).figure().svg)",
+    ]
+    drawn = {
+        subprocess.run(
+            command,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "127"
+    }
     assert len(drawn) == 1

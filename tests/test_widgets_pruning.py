@@ -1,4 +1,6 @@
-"""The pruning explorer: its factors are Eq. 6 on the question as it moves, every control is felt, and hostile text stays text."""
+"""The pruning explorer: its factors are Eq. 6 on the question as it moves, every control is felt,
+and hostile text stays text.
+"""
 
 import statistics
 import time
@@ -9,7 +11,7 @@ import pytest
 
 from minirag import viz
 from minirag.algorithms.textual import TextualGraph
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
 from minirag.widgets import PruningExplorer
 from minirag.widgets.pruning import BY_HAND
 
@@ -18,7 +20,16 @@ STAR = TextualGraph(("Ann", "Bob", EVIL), ((0, "boss", 1), (0, "pet", 2), (0, "p
 FIRST, SECOND = "the boss ?", "the pet ?"
 
 
-PLACES = {"Ann": (1, 0), "Bob": (0, 1), EVIL: (-1, 0), "boss": (1, 0), "pet": (0, 1), "pays": (0, -1), FIRST: (1, 0), SECOND: (0, 1)}
+PLACES = {
+    "Ann": (1, 0),
+    "Bob": (0, 1),
+    EVIL: (-1, 0),
+    "boss": (1, 0),
+    "pet": (0, 1),
+    "pays": (0, -1),
+    FIRST: (1, 0),
+    SECOND: (0, 1),
+}
 
 
 class Corners:
@@ -39,14 +50,21 @@ def test_factors_are_a_sigmoid_of_the_euclidean_distance(explorer):
     nodes, edges = explorer.distances()
     assert nodes == pytest.approx([0, 2**0.5, 2]) and edges == pytest.approx([0, 2**0.5, 2**0.5])
     alpha, _ = explorer.factors
-    assert alpha == pytest.approx([1 / (1 + np.exp(-5)), 1 / (1 + np.exp(5 * (2**0.5 - 1))), 1 / (1 + np.exp(5))])
+    assert alpha == pytest.approx(
+        [1 / (1 + np.exp(-5)), 1 / (1 + np.exp(5 * (2**0.5 - 1))), 1 / (1 + np.exp(5))]
+    )
 
 
 def test_the_question_moves_to_the_other_one_and_stays_a_unit_vector(explorer):
     start, end = explorer.vector, explorer.set("share", 1.0).vector
     middle = explorer.set("share", 0.5).vector
-    assert (start, end) == (pytest.approx([1, 0]), pytest.approx([0, 1])) and middle == pytest.approx([0.5**0.5, 0.5**0.5])
-    assert explorer.set("share", 1.0).factors[0] == pytest.approx(explorer.set("share", 0.0).set("question", SECOND).factors[0])
+    assert (start, end) == (
+        pytest.approx([1, 0]),
+        pytest.approx([0, 1]),
+    ) and middle == pytest.approx([0.5**0.5, 0.5**0.5])
+    assert explorer.set("share", 1.0).factors[0] == pytest.approx(
+        explorer.set("share", 0.0).set("question", SECOND).factors[0]
+    )
 
 
 def test_learnt_factors_and_an_answer_see_the_question_as_it_is():
@@ -56,15 +74,27 @@ def test_learnt_factors_and_an_answer_see_the_question_as_it_is():
         seen.append(vector)
         return np.full(3, 0.25), np.full(3, 0.75)
 
-    explorer = PruningExplorer(STAR, [FIRST, SECOND], Corners(), {"learnt": learnt}, lambda vector: f"it says {EVIL} at {vector[0]:.1f}")
+    explorer = PruningExplorer(
+        STAR,
+        [FIRST, SECOND],
+        Corners(),
+        {"learnt": learnt},
+        lambda vector: f"it says {EVIL} at {vector[0]:.1f}",
+    )
     assert explorer.state["factors"] == "learnt" and explorer.factors[0].tolist() == [0.25] * 3
     explorer.set("share", 1.0)
-    assert "at 0.0" in explorer.describe() and explorer.factors[1].tolist() == [0.75] * 3 and seen[-1] == pytest.approx([0, 1])
+    assert (
+        "at 0.0" in explorer.describe()
+        and explorer.factors[1].tolist() == [0.75] * 3
+        and seen[-1] == pytest.approx([0, 1])
+    )
     assert EVIL not in explorer.html() and "alert" in explorer.html()
     assert explorer.set("factors", BY_HAND).factors[0][0] != 0.25
 
 
-@pytest.mark.parametrize("name, value", [("question", SECOND), ("share", 0.5), ("middle", 1.3), ("steepness", 20.0)])
+@pytest.mark.parametrize(
+    "name, value", [("question", SECOND), ("share", 0.5), ("middle", 1.3), ("steepness", 20.0)]
+)
 def test_every_control_changes_what_is_shown(explorer, name, value):
     panel = explorer.view().children[-1]
     before = panel.value
@@ -75,15 +105,22 @@ def test_every_control_changes_what_is_shown(explorer, name, value):
 def test_the_target_is_felt_once_the_question_has_left(explorer):
     explorer.set("share", 0.5)
     before = explorer.html()
-    assert explorer.set("other", FIRST).html() != before and explorer.vector == pytest.approx([1, 0])
+    assert explorer.set("other", FIRST).html() != before and explorer.vector == pytest.approx(
+        [1, 0]
+    )
 
 
 def test_ink_follows_the_factors_and_the_text_says_them(explorer):
     explorer.set("steepness", 30.0)
     figure = explorer.figure()
-    fills = [circle.get("fill") for circle in ET.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}circle")]
+    fills = [
+        circle.get("fill")
+        for circle in ET.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}circle")
+    ]
     assert viz.palette.BLUE in fills and viz.palette.WHITE in fills
-    assert "  1.00  Ann" in figure.text and "Ann -- boss, pays -> Bob  1.00" in figure.text  # of two edges the larger factor
+    assert (
+        "  1.00  Ann" in figure.text and "Ann -- boss, pays -> Bob  1.00" in figure.text
+    )  # of two edges the larger factor
     assert "  0.00  1.00  Ann -> boss -> Bob" in explorer.describe()
 
 

@@ -1,11 +1,13 @@
-"""The explorer of ExplaGraphs' items: its lists and verdicts are the rules' own, and hostile text stays text."""
+"""The explorer of ExplaGraphs' items: its lists and verdicts are the rules' own, and hostile text
+stays text.
+"""
 
 import pytest
 
-from minirag.evaluate.stance_features import count_negated
-from minirag.expla_graphs import parse_graph
-from minirag.graph_questions import GraphQuestion
-from minirag.utils import MiniragError
+from minirag.core.errors import MiniragError
+from minirag.core.graph_questions import GraphQuestion
+from minirag.corpora.expla_graphs import parse_graph
+from minirag.reproduce.stance_features import count_negated
 from minirag.widgets import StanceExplorer
 
 ONE, TWO = "any negated relation", "negated relation xor denying belief"
@@ -13,7 +15,10 @@ ONE, TWO = "any negated relation", "negated relation xor denying belief"
 
 def item(number, answer, relation, belief):
     return GraphQuestion(
-        f"q/{number}", f"Belief: {belief}\nArgument: It warms.\nWhich?", answer, parse_graph(f"(tea; {relation}; <b>drink</b>)(x; desires; tea)")
+        f"q/{number}",
+        f"Belief: {belief}\nArgument: It warms.\nWhich?",
+        answer,
+        parse_graph(f"(tea; {relation}; <b>drink</b>)(x; desires; tea)"),
     )
 
 
@@ -32,7 +37,9 @@ def test_lists_hold_what_each_rule_gets_wrong(explorer):
     assert [len(some) for some in explorer.lists.values()] == [4, 2, 1]
     for name in (ONE, TWO):
         for question in explorer.lists[f"wrong by: {name}"]:
-            explorer.set("shown", f"wrong by: {name}").set("item", 1 + explorer.lists[f"wrong by: {name}"].index(question))
+            explorer.set("shown", f"wrong by: {name}").set(
+                "item", 1 + explorer.lists[f"wrong by: {name}"].index(question)
+            )
             assert explorer.question is question and explorer.verdicts()[name] != question.answer
     assert [count_negated(question) for question in explorer.lists[f"wrong by: {ONE}"]] == [1, 0]
 
@@ -49,7 +56,9 @@ def test_a_short_list_starts_again_and_an_empty_one_says_so(explorer):
     explorer.set("shown", f"wrong by: {TWO}").set("item", 3)
     assert explorer.question.id == "q/3"
     empty = StanceExplorer(explorer.lists["every item"][:1]).set("shown", f"wrong by: {ONE}")
-    assert empty.question is None and "no item" in empty.describe() and "no such item" in empty.html()
+    assert (
+        empty.question is None and "no item" in empty.describe() and "no such item" in empty.html()
+    )
     with pytest.raises(MiniragError, match="at least one question"):
         StanceExplorer([])
 

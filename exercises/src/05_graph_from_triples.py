@@ -264,7 +264,7 @@ for i, j in zip(*np.nonzero(np.triu(weights))):
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from minirag import Chunk, Extraction
-from minirag.build import knowledge_graph, normalise_phrase, with_synonymy
+from minirag.graphs import knowledge_graph, normalise_phrase, with_synonymy
 from minirag.index import adjacency_matrix
 
 phrases = [part for passage in triples for triple in passage for part in triple]

@@ -1,4 +1,6 @@
-"""BM25: how well the words of a question fit a document, weighing rare words more and long documents less."""
+"""BM25: how well the words of a question fit a document, weighing rare words more and long
+documents less.
+"""
 
 import math
 import re
@@ -14,9 +16,11 @@ def tokenize(text):
 
 
 def bm25_by_hand(documents, query, k1=1.5, b=0.75, epsilon=0.25):
-    """BM25 scores (list of floats, one per document) of a token list, word by word and document by document.
+    """BM25 scores (list of floats, one per document) of a token list, word by word and document by
+    document.
 
-    A word in more than half of the documents has a negative inverse document frequency; it gets `epsilon` times the vocabulary's mean instead.
+    A word in more than half of the documents has a negative inverse document frequency; it gets
+    `epsilon` times the vocabulary's mean instead.
     """
     containing = Counter(word for document in documents for word in set(document))
     idf = {word: math.log((len(documents) - n + 0.5) / (n + 0.5)) for word, n in containing.items()}
@@ -35,11 +39,13 @@ def bm25_by_hand(documents, query, k1=1.5, b=0.75, epsilon=0.25):
 
 
 class BM25:
-    """BM25 (Okapi, as the library rank-bm25 computes it), with everything that does not depend on the question computed once.
+    """BM25 (Okapi, as the library rank-bm25 computes it), with everything that does not depend on
+    the question computed once.
 
-    documents: list of token lists. k1: how soon repetition stops counting. b: how much length counts, 0 to 1. epsilon: see `bm25_by_hand`.
-    `weights` is sparse (words, documents); a question's scores are the sum of its words' rows.
-    Raises ValueError where there is no document, TypeError for strings in place of token lists; an empty document scores 0.
+    documents: list of token lists. k1: how soon repetition stops counting. b: how much length
+    counts, 0 to 1. epsilon: see `bm25_by_hand`. `weights` is sparse (words, documents); a
+    question's scores are the sum of its words' rows. Raises ValueError where there is no document,
+    TypeError for strings in place of token lists; an empty document scores 0.
     """
 
     def __init__(self, documents, k1=1.5, b=0.75, epsilon=0.25):
@@ -47,11 +53,20 @@ class BM25:
         if not documents:
             raise ValueError("BM25 needs at least one document; the corpus is empty.")
         if any(isinstance(document, str) for document in documents):
-            raise TypeError("BM25 takes documents as lists of tokens, not as strings; use bm25.tokenize(text) on each.")
+            raise TypeError(
+                "BM25 takes documents as lists of tokens, not as strings; use bm25.tokenize(text) on each."
+            )
         self.vocabulary = {}
-        words = [self.vocabulary.setdefault(word, len(self.vocabulary)) for document in documents for word in document]
+        words = [
+            self.vocabulary.setdefault(word, len(self.vocabulary))
+            for document in documents
+            for word in document
+        ]
         lengths = np.array([len(document) for document in documents])
-        counts = sp.csr_array((np.ones(len(words)), words, np.append(0, lengths.cumsum())), shape=(len(documents), len(self.vocabulary))).tocsc()
+        counts = sp.csr_array(
+            (np.ones(len(words)), words, np.append(0, lengths.cumsum())),
+            shape=(len(documents), len(self.vocabulary)),
+        ).tocsc()
         counts.sum_duplicates()
         self.weights = self._weights(counts.T, lengths, k1, b, epsilon)
 
@@ -63,17 +78,28 @@ class BM25:
         idf = np.where(idf < 0, epsilon * (idf.mean() if len(idf) else 0), idf)
         mean_length = max(lengths.mean(), 1e-12)
         damping = k1 * (1 - b + b * lengths / mean_length)
-        data = np.repeat(idf, containing) * counts.data * (k1 + 1) / (counts.data + damping[counts.indices])
+        data = (
+            np.repeat(idf, containing)
+            * counts.data
+            * (k1 + 1)
+            / (counts.data + damping[counts.indices])
+        )
         return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
     def scores(self, query):
-        """Scores (documents,) of a token list; a word said twice counts twice, an unknown word not at all."""
+        """Scores (documents,) of a token list; a word said twice counts twice, an unknown word not
+        at all.
+        """
         if isinstance(query, str):
-            raise TypeError("BM25 takes a question as a list of tokens, not as a string; use bm25.tokenize(text).")
+            raise TypeError(
+                "BM25 takes a question as a list of tokens, not as a string; use bm25.tokenize(text)."
+            )
         scores = np.zeros(self.weights.shape[1])
         start, documents, weights = self.weights.indptr, self.weights.indices, self.weights.data
         for word in query:
             row = self.vocabulary.get(word)
             if row is not None:
-                scores[documents[start[row] : start[row + 1]]] += weights[start[row] : start[row + 1]]
+                scores[documents[start[row] : start[row + 1]]] += weights[
+                    start[row] : start[row + 1]
+                ]
         return scores

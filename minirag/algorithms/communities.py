@@ -50,7 +50,8 @@ def hierarchy(
 
 
 def modularity(graph, partition, resolution=1.0):
-    """Newman's modularity of a partition (sets of nodes that cover the graph), with weights: (-1/2, 1).
+    """Newman's modularity of a partition (sets of nodes that cover the graph), with weights: (-1/2,
+    1).
 
     Source: GraphRAG, Fig. 3 (fig-3)
     """
@@ -66,7 +67,9 @@ def modularity(graph, partition, resolution=1.0):
 
 
 def parents(levels):
-    """For every community of every level but the first, the position of the community above that holds it: one list a level."""
+    """For every community of every level but the first, the position of the community above that
+    holds it: one list a level.
+    """
     links = []
     for above, below in zip(levels, levels[1:]):
         home = {node: number for number, members in enumerate(above) for node in members}
@@ -178,7 +181,9 @@ _METHODS = {"leiden": _leiden, "leidenalg": _each(_leidenalg), "louvain": _each(
 
 
 def _arrays(graph):
-    """Nodes in a fixed order, edge ends (m, 2) and weights (m,), each unordered pair once, loops and zero weights dropped."""
+    """Nodes in a fixed order, edge ends (m, 2) and weights (m,), each unordered pair once, loops
+    and zero weights dropped.
+    """
     nodes = list(graph)
     if not nodes:
         raise ValueError("The graph has no nodes: there is nothing to divide into communities.")

@@ -1,4 +1,6 @@
-"""An ego-graph as a text for a language model: GRAG's description, which loses nothing, and the two texts that its code and G-Retriever's use instead."""
+"""An ego-graph as a text for a language model: GRAG's description, which loses nothing, and the two
+texts that its code and G-Retriever's use instead.
+"""
 
 import csv
 import io
@@ -11,15 +13,19 @@ from .textual import TextualGraph
 TO, VIA = " is connected to ", " via "
 SUFFIX = re.compile(r" \[([0-9]+)\]")
 NUMBERED = re.compile(f"(.*){SUFFIX.pattern}", re.DOTALL)
-UNSEEN_BREAKS = re.compile("[\x7f\x85\u2028\u2029]")  # json leaves these as they are, and some readers begin a new line at them
+UNSEEN_BREAKS = re.compile(
+    "[\x7f\x85\u2028\u2029]"
+)  # json leaves these as they are, and some readers begin a new line at them
 DECODER = json.JSONDecoder()
 
 
 def split(ego, root=0):
-    """The two parts of an ego-graph, as two sorted tuples of edge positions: the paper's T_g, a tree grown breadth-first from the root, and E_g, the rest.
+    """The two parts of an ego-graph, as two sorted tuples of edge positions: the paper's T_g, a
+    tree grown breadth-first from the root, and E_g, the rest.
 
-    A node's edges are looked at in their order; an edge that first reaches a node belongs to the tree. What the root does not reach (an ego-graph
-    with another direction than "out") grows trees of its own, from the first node that is left, so that T_g is then several trees.
+    A node's edges are looked at in their order; an edge that first reaches a node belongs to the
+    tree. What the root does not reach (an ego-graph with another direction than "out") grows trees
+    of its own, from the first node that is left, so that T_g is then several trees.
 
     Source: GRAG, Sec. 4.2 (description)
     """
@@ -28,9 +34,11 @@ def split(ego, root=0):
 
 
 def reading_order(ego, root=0):
-    """In which order a description names things: `(node positions, edge positions)`, all of them, the root first.
+    """In which order a description names things: `(node positions, edge positions)`, all of them,
+    the root first.
 
-    Pre-order: the edges of a node stand in their order, and the edges of a node's child follow the tree edge that leads to the child.
+    Pre-order: the edges of a node stand in their order, and the edges of a node's child follow the
+    tree edge that leads to the child.
     """
     out, order = _leaving(ego), []
     for start, tree in _trees(ego, root):
@@ -51,20 +59,27 @@ def reading_order(ego, root=0):
 
 
 def canonical(ego, root=0):
-    """The same graph with nodes and edges in the order of its description, so the root is node 0: what `parse_description(describe(ego, root))` gives back."""
+    """The same graph with nodes and edges in the order of its description, so the root is node 0:
+    what `parse_description(describe(ego, root))` gives back.
+    """
     return ego.subgraph(*reading_order(ego, root))
 
 
 def describe(ego, root=0):
-    """The ego-graph as sentences "{head} is connected to {tail} via {relation}", a line an edge, in pre-order of its breadth-first tree.
+    """The ego-graph as sentences "{head} is connected to {tail} via {relation}", a line an edge, in
+    pre-order of its breadth-first tree.
 
-    An edge outside the tree stands with its head's other edges, in their order. Ordinary texts stand as they are. A node's text that holds a word of
-    the template, and any text with a line break, an outer space, a leading quote or nothing in it, is quoted as in JSON. The second node of the same
-    text gets the suffix ` [2]`, and so on. A node without any edge, and a root from which no edge leaves, have a line of their own with nothing but their name.
+    An edge outside the tree stands with its head's other edges, in their order. Ordinary texts
+    stand as they are. A node's text that holds a word of the template, and any text with a line
+    break, an outer space, a leading quote or nothing in it, is quoted as in JSON. The second node
+    of the same text gets the suffix ` [2]`, and so on. A node without any edge, and a root from
+    which no edge leaves, have a line of their own with nothing but their name.
 
-    Lossless: `parse_description(describe(ego, root)) == canonical(ego, root)`, whatever the texts are. `canonical` only renumbers (`reading_order` says
-    how): the texts, which edge joins which nodes, copies of edges, the root, and the order of each node's own edges survive. What does not survive is
-    how nodes were numbered and how edges of different heads were ordered. Raises ValueError for a root that is no node.
+    Lossless: `parse_description(describe(ego, root)) == canonical(ego, root)`, whatever the texts
+    are. `canonical` only renumbers (`reading_order` says how): the texts, which edge joins which
+    nodes, copies of edges, the root, and the order of each node's own edges survive. What does not
+    survive is how nodes were numbered and how edges of different heads were ordered. Raises
+    ValueError for a root that is no node.
 
     Source: GRAG, Sec. 4.2 (description)
     """
@@ -77,12 +92,18 @@ def describe(ego, root=0):
         name[node] = _quoted(text, ambiguous) + (f" [{seen[text]}]" if seen[text] > 1 else "")
     joined = {end for head, _, tail in ego.edges for end in (head, tail)}
     first = [name[root]] if nodes and all(head != root for head, _, _ in ego.edges) else []
-    lines = [f"{name[head]}{TO}{name[tail]}{VIA}{_quoted(text)}" for head, text, tail in (ego.edges[i] for i in edges)]
-    return "\n".join(first + lines + [name[node] for node in nodes if node not in joined and node != root])
+    lines = [
+        f"{name[head]}{TO}{name[tail]}{VIA}{_quoted(text)}"
+        for head, text, tail in (ego.edges[i] for i in edges)
+    ]
+    return "\n".join(
+        first + lines + [name[node] for node in nodes if node not in joined and node != root]
+    )
 
 
 def describe_all(egos):
-    """The descriptions of several graphs, one after the other; a line that more than one of them has stands where it comes first.
+    """The descriptions of several graphs, one after the other; a line that more than one of them
+    has stands where it comes first.
 
     Several together are therefore not lossless, as one is.
 
@@ -92,7 +113,8 @@ def describe_all(egos):
 
 
 def parse_description(text):
-    """The graph that a description tells of, its root node 0, nodes and edges in the order in which they are named.
+    """The graph that a description tells of, its root node 0, nodes and edges in the order in which
+    they are named.
 
     Raises ValueError, with the line, for a text that `describe` cannot have written.
 
@@ -110,15 +132,19 @@ def parse_description(text):
                     raise ValueError("a relation after ' via ' is missing")
                 edges.append((head, _unquoted(relation), place.setdefault(tail, len(place))))
         except ValueError as error:
-            raise ValueError(f"Line {number} of the description, {line!r}: {error}. Expected 'head is connected to tail via relation', or a name.") from error
+            raise ValueError(
+                f"Line {number} of the description, {line!r}: {error}. Expected 'head is connected to tail via relation', or a name."
+            ) from error
     return TextualGraph(tuple(text for text, _ in place), tuple(edges))
 
 
 def code_outline(ego, root=0, hops=2):
-    """The numbered outline that a function of the released code would print for node 0's ego-graph. Nothing there calls it, and it loses edges.
+    """The numbered outline that a function of the released code would print for node 0's ego-graph.
+    Nothing there calls it, and it loses edges.
 
-    Two losses are kept here, for the comparison: edges that leave nodes `hops` steps from the root, and all but the last of several edges between the
-    same two nodes. Its slips with roots other than node 0 and with more than nine children are not.
+    Two losses are kept here, for the comparison: edges that leave nodes `hops` steps from the root,
+    and all but the last of several edges between the same two nodes. Its slips with roots other
+    than node 0 and with more than nine children are not.
 
     Source: GRAG, Sec. 4.2 (description); released code, `hard_prompt`
     """
@@ -137,10 +163,22 @@ def code_outline(ego, root=0, hops=2):
             depth[tail], parent[tail] = depth[node] + 1, node
             number[tail] = f"{number[node]}.{sum(p == node for p in parent.values())}".strip(".")
             waiting.append(tail)
-    for node in sorted(depth, key=lambda node: [int(part) for part in number[node].split(".") if part]):
-        name, indent, inner = ego.nodes[node], "  " * max(depth[node] - 1, 0), node in parent.values()
-        more = " ".join(f"{ego.nodes[tail]} via {text[node, tail]};" for tail in extra.get(node, ()))
-        lines.append(f"[ROOT] {name}." if node == root else f"{indent}{number[node]} {name} via {text[parent[node], node]}.")
+    for node in sorted(
+        depth, key=lambda node: [int(part) for part in number[node].split(".") if part]
+    ):
+        name, indent, inner = (
+            ego.nodes[node],
+            "  " * max(depth[node] - 1, 0),
+            node in parent.values(),
+        )
+        more = " ".join(
+            f"{ego.nodes[tail]} via {text[node, tail]};" for tail in extra.get(node, ())
+        )
+        lines.append(
+            f"[ROOT] {name}."
+            if node == root
+            else f"{indent}{number[node]} {name} via {text[parent[node], node]}."
+        )
         if inner or more:
             lines.append(f"{indent}{name} is connected to: {more}")
         if inner and node != root:
@@ -149,14 +187,17 @@ def code_outline(ego, root=0, hops=2):
 
 
 def flat_text(graph, nodes=None, edges=None):
-    """G-Retriever's text of a subgraph: two tables as CSV, `node_id,node_attr` and `src,edge_attr,dst`.
+    """G-Retriever's text of a subgraph: two tables as CSV, `node_id,node_attr` and
+    `src,edge_attr,dst`.
 
     nodes, edges: positions in `graph`, which are the ids too; None takes all.
     """
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(["node_id", "node_attr"])
-    rows.writerows((node, graph.nodes[node]) for node in (range(len(graph.nodes)) if nodes is None else nodes))
+    rows.writerows(
+        (node, graph.nodes[node]) for node in (range(len(graph.nodes)) if nodes is None else nodes)
+    )
     table.write("\n")
     rows.writerow(["src", "edge_attr", "dst"])
     rows.writerows(graph.edges if edges is None else (graph.edges[edge] for edge in edges))
@@ -176,7 +217,9 @@ def _leaving(ego):
 
 
 def _trees(ego, root):
-    """(start, positions of its tree's edges): the root's tree first, then one for each first node that is left and has an edge to go on."""
+    """(start, positions of its tree's edges): the root's tree first, then one for each first node
+    that is left and has an edge to go on.
+    """
     _check_root(ego, root)
     out, reached, trees = _leaving(ego), set(), []
     for start in [root] * bool(ego.nodes) + [node for node in range(len(ego.nodes)) if out[node]]:
@@ -196,9 +239,16 @@ def _trees(ego, root):
 
 
 def _quoted(text, ambiguous=False):
-    if not ambiguous and text.splitlines() == [text] and text == text.strip() and not text.startswith('"'):
+    if (
+        not ambiguous
+        and text.splitlines() == [text]
+        and text == text.strip()
+        and not text.startswith('"')
+    ):
         return text
-    return UNSEEN_BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    return UNSEEN_BREAKS.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False)
+    )
 
 
 def _unquoted(text):
@@ -211,7 +261,9 @@ def _unquoted(text):
 
 
 def _name(line, separator):
-    """((text, number), rest): the name at the start of a line, and what is left from the separator on, "" if nothing is."""
+    """((text, number), rest): the name at the start of a line, and what is left from the separator
+    on, "" if nothing is.
+    """
     if line.startswith('"'):
         text, end = DECODER.raw_decode(line)
         number = SUFFIX.match(line, end)

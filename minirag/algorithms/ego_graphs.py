@@ -1,4 +1,6 @@
-"""Ego-graphs of a textual graph: who belongs to them, their mean vectors, and which are nearest to a question. All roots at once, as sparse matrices."""
+"""Ego-graphs of a textual graph: who belongs to them, their mean vectors, and which are nearest to
+a question. All roots at once, as sparse matrices.
+"""
 
 from collections import deque
 
@@ -12,12 +14,15 @@ QUESTIONS_AT_ONCE = 256
 
 
 def members(graph, hops, direction="out", roots=None):
-    """What belongs to the ego-graph of every node: `(nodes, edges)`, two CSR matrices of ones, (roots, nodes) and (roots, edges).
+    """What belongs to the ego-graph of every node: `(nodes, edges)`, two CSR matrices of ones,
+    (roots, nodes) and (roots, edges).
 
-    graph: a `TextualGraph`; hops: the paper's k. direction: "out" takes the nodes that the root reaches along at most `hops` edges, the kit's reading of
-    the paper; "in" those that reach the root, as the released code does; "both" forgets the direction. Edges are induced: an ego-graph has all edges
-    between its nodes, those between two of its outermost nodes included. roots: positions, one row each; None takes all nodes in order.
-    Raises ValueError for hops that are no whole number from 0 on, an unknown direction, or a root that is no node.
+    graph: a `TextualGraph`; hops: the paper's k. direction: "out" takes the nodes that the root
+    reaches along at most `hops` edges, the kit's reading of the paper; "in" those that reach the
+    root, as the released code does; "both" forgets the direction. Edges are induced: an ego-graph
+    has all edges between its nodes, those between two of its outermost nodes included. roots:
+    positions, one row each; None takes all nodes in order. Raises ValueError for hops that are no
+    whole number from 0 on, an unknown direction, or a root that is no node.
 
     Source: GRAG, Sec. 4.1 (eq-2)
     """
@@ -26,7 +31,9 @@ def members(graph, hops, direction="out", roots=None):
     _check_reach(hops, direction)
     roots = np.arange(count) if roots is None else np.asarray(roots, dtype=np.int64).reshape(-1)
     if len(roots) and not (0 <= roots.min() and roots.max() < count):
-        raise ValueError(f"A root is a position among {count} nodes; got {roots.min()} to {roots.max()}.")
+        raise ValueError(
+            f"A root is a position among {count} nodes; got {roots.min()} to {roots.max()}."
+        )
     links = _ones(heads, tails, (count, count))
     links = {"out": links, "in": links.T, "both": links + links.T}[direction].tocsr()
     inside = _ones(np.arange(len(roots)), roots, (len(roots), count))
@@ -42,28 +49,43 @@ def members(graph, hops, direction="out", roots=None):
 
 
 def pool(node_vectors, edge_vectors, node_members, edge_members):
-    """The paper's z_g: the mean over the vectors of all nodes and all edges of each ego-graph, (roots, d), float64.
+    """The paper's z_g: the mean over the vectors of all nodes and all edges of each ego-graph,
+    (roots, d), float64.
 
-    node_vectors: (n, d), edge_vectors: (m, d); node_members: (roots, n), edge_members: (roots, m), of ones and zeros, as `members` gives them.
-    Nodes and edges weigh the same: two nodes [1, 0] and [0, 1] and an edge [1, 1] give [2/3, 2/3]. An ego-graph without members gets zeros.
-    Raises ValueError for shapes that do not fit.
+    node_vectors: (n, d), edge_vectors: (m, d); node_members: (roots, n), edge_members: (roots, m),
+    of ones and zeros, as `members` gives them.
+    Nodes and edges weigh the same: two nodes [1, 0] and [0, 1] and an edge [1, 1] give [2/3, 2/3].
+    An ego-graph without members gets zeros. Raises ValueError for shapes that do not fit.
 
     Source: GRAG, Eq. 2 (eq-2)
     """
-    nodes, edges = np.asarray(node_vectors, dtype=np.float64), np.asarray(edge_vectors, dtype=np.float64)
+    nodes, edges = (
+        np.asarray(node_vectors, dtype=np.float64),
+        np.asarray(edge_vectors, dtype=np.float64),
+    )
     shapes = nodes.shape, edges.shape, node_members.shape, edge_members.shape
     wide = nodes.ndim == edges.ndim == 2 and nodes.shape[1] == edges.shape[1]
-    if not (wide and node_members.shape == (edge_members.shape[0], len(nodes)) and edge_members.shape[1] == len(edges)):
-        raise ValueError(f"Shapes (n, d), (m, d), (roots, n) and (roots, m) are expected; got {', '.join(map(str, shapes))}.")
+    if not (
+        wide
+        and node_members.shape == (edge_members.shape[0], len(nodes))
+        and edge_members.shape[1] == len(edges)
+    ):
+        raise ValueError(
+            f"Shapes (n, d), (m, d), (roots, n) and (roots, m) are expected; got {', '.join(map(str, shapes))}."
+        )
     totals = node_members @ nodes + edge_members @ edges
-    sizes = np.asarray(node_members.sum(axis=1) + edge_members.sum(axis=1), dtype=np.float64).reshape(-1, 1)
+    sizes = np.asarray(
+        node_members.sum(axis=1) + edge_members.sum(axis=1), dtype=np.float64
+    ).reshape(-1, 1)
     return totals / np.maximum(sizes, 1)
 
 
 def ego_graph(graph, root, hops, direction="out"):
-    """One ego-graph: `(TextualGraph, node positions, edge positions)`; the positions say where in `graph` its nodes and edges come from.
+    """One ego-graph: `(TextualGraph, node positions, edge positions)`; the positions say where in
+    `graph` its nodes and edges come from.
 
-    The root is node 0. The other nodes come breadth-first, the neighbours of a node in the order of their positions; the edges keep their order.
+    The root is node 0. The other nodes come breadth-first, the neighbours of a node in the order of
+    their positions; the edges keep their order.
 
     Source: GRAG, Sec. 4.1 (eq-2)
     """
@@ -83,22 +105,32 @@ def ego_graph(graph, root, hops, direction="out"):
             fresh = [other for other in sorted(near.get(node, ())) if other not in depth]
             depth.update(dict.fromkeys(fresh, depth[node] + 1))
             waiting.extend(fresh)
-    order, edges = list(depth), [i for i, (head, _, tail) in enumerate(graph.edges) if head in depth and tail in depth]
+    order, edges = (
+        list(depth),
+        [i for i, (head, _, tail) in enumerate(graph.edges) if head in depth and tail in depth],
+    )
     return graph.subgraph(order, edges), tuple(order), tuple(edges)
 
 
 def rank_ego_graphs(question_vectors, pooled, top):
-    """The `top` ego-graphs with the greatest cosine to each question: positions (q, min(top, n)) and cosines of that shape, best first, equals by position.
+    """The `top` ego-graphs with the greatest cosine to each question: positions (q, min(top, n))
+    and cosines of that shape, best first, equals by position.
 
-    question_vectors: (q, d), or (d,) for one question, whose result is then (min(top, n),) twice; pooled: (n, d). A vector of zeros has the cosine 0.
-    Raises ValueError for widths that differ or top < 1.
+    question_vectors: (q, d), or (d,) for one question, whose result is then (min(top, n),) twice;
+    pooled: (n, d). A vector of zeros has the cosine 0. Raises ValueError for widths that differ or
+    top < 1.
 
     Source: GRAG, Eq. 4 (eq-4)
     """
-    given, pooled = np.asarray(question_vectors, dtype=np.float64), np.asarray(pooled, dtype=np.float64)
+    given, pooled = (
+        np.asarray(question_vectors, dtype=np.float64),
+        np.asarray(pooled, dtype=np.float64),
+    )
     questions = np.atleast_2d(given)
     if pooled.ndim != 2 or questions.shape[1] != pooled.shape[1]:
-        raise ValueError(f"Questions {questions.shape} and ego-graphs {pooled.shape} must be (q, d) and (n, d) with the same d: were they made by one encoder?")
+        raise ValueError(
+            f"Questions {questions.shape} and ego-graphs {pooled.shape} must be (q, d) and (n, d) with the same d: were they made by one encoder?"
+        )
     if top < 1:
         raise ValueError(f"top must be at least 1; got {top}.")
     questions, pooled = normalize(questions), normalize(pooled)
@@ -113,15 +145,19 @@ def rank_ego_graphs(question_vectors, pooled, top):
 
 
 def touched(graph, edges, hops, direction="out"):
-    """The roots whose ego-graphs hold one of the edges at these positions of `graph`, sorted: those that changed when the edges were added, and no others.
+    """The roots whose ego-graphs hold one of the edges at these positions of `graph`, sorted: those
+    that changed when the edges were added, and no others.
 
-    A new edge cannot bring a node into an ego-graph without being in it itself, with both of its ends. hops, direction and errors: as for `members`.
+    A new edge cannot bring a node into an ego-graph without being in it itself, with both of its
+    ends. hops, direction and errors: as for `members`.
     """
     _check_reach(hops, direction)
     heads, tails = (ends[np.asarray(edges, dtype=np.int64)] for ends in _ends(graph))
     ends, row = np.unique(np.concatenate([heads, tails]), return_inverse=True)
     holding, _ = members(graph, hops, OTHER_WAY[direction], ends)
-    return np.unique(holding[row[: len(heads)]].multiply(holding[row[len(heads) :]]).tocsr().indices)
+    return np.unique(
+        holding[row[: len(heads)]].multiply(holding[row[len(heads) :]]).tocsr().indices
+    )
 
 
 def _check_reach(hops, direction):

@@ -1,6 +1,7 @@
 """Flow-based pruning: a few reliable paths between the nodes that a question retrieved.
 
-`flow_paths` is the paper's algorithm; `edge_flow_paths` is what the released code does instead, which is another one.
+`flow_paths` is the paper's algorithm; `edge_flow_paths` is what the released code does instead,
+which is another one.
 """
 
 import warnings
@@ -12,11 +13,13 @@ PATHS_A_START = 20_000  # finished or not
 
 
 def resource_flow(graph, source, alpha=0.8, threshold=0.05):
-    """The resource S of every node that a unit of resource at `source` reaches: a dict node -> S(node), S(source) = 1.
+    """The resource S of every node that a unit of resource at `source` reaches: a dict node ->
+    S(node), S(source) = 1.
 
-    graph: networkx DiGraph (an undirected one is followed both ways). Layer after layer, a node passes on alpha * S / out-degree
-    to each successor, unless S / out-degree is below `threshold`. A layer is computed from the one before, and a node's
-    resource is set once, in the layer that first reaches it; at most 1 / ((1 - alpha) * threshold) nodes are passed on from.
+    graph: networkx DiGraph (an undirected one is followed both ways). Layer after layer, a node
+    passes on alpha * S / out-degree to each successor, unless S / out-degree is below `threshold`.
+    A layer is computed from the one before, and a node's resource is set once, in the layer that
+    first reaches it; at most 1 / ((1 - alpha) * threshold) nodes are passed on from.
 
     Source: PathRAG, Eq. 2-3 (eq-2, eq-3); PathRAG, complexity analysis (complexity)
     """
@@ -30,13 +33,17 @@ def _spread(graph, source, alpha, threshold):
         arrived = {}
         for node in layer:
             successors = graph[node]
-            if successors and resource[node] / len(successors) >= threshold:  # `expands`, written out: nearly all the time goes here
+            if (
+                successors and resource[node] / len(successors) >= threshold
+            ):  # `expands`, written out: nearly all the time goes here
                 ways[node], share = successors, alpha * resource[node] / len(successors)
                 for successor in successors:
                     if successor not in resource:
                         arrived[successor] = arrived.get(successor, 0.0) + share
         resource.update(arrived)
-        layer = sorted(arrived, key=str)  # a fixed order of additions: no result depends on how the graph was put together
+        layer = sorted(
+            arrived, key=str
+        )  # a fixed order of additions: no result depends on how the graph was put together
     return resource, ways
 
 
@@ -50,8 +57,10 @@ def expands(graph, node, resource, threshold):
 
 @dataclass(frozen=True)
 class PathSearch:
-    """Paths with their reliability, best first, and what the search saw: nodes visited and starts pruned at once
-    (their resource is too thin at the very start), ordered pairs that any path connects, and starts whose paths were capped."""
+    """Paths with their reliability, best first, and what the search saw: nodes visited and starts
+    pruned at once (their resource is too thin at the very start), ordered pairs that any path
+    connects, and starts whose paths were capped.
+    """
 
     paths: tuple
     visited: int
@@ -60,12 +69,15 @@ class PathSearch:
     capped_starts: int
 
 
-def search_paths(graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=None, max_paths=PATHS_A_START):
+def search_paths(
+    graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=None, max_paths=PATHS_A_START
+):
     """The most reliable paths between all ordered pairs of `nodes`: a `PathSearch`.
 
-    A path is simple and leaves only nodes that pass resource on; its reliability is the sum of its nodes' resource over the
-    number of its edges. per_pair: how many paths of a pair may enter the pool (None: all). Shorter paths are looked at first,
-    and at most `max_paths` paths, finished or not, a start. Equal reliabilities come shorter path first, then by name.
+    A path is simple and leaves only nodes that pass resource on; its reliability is the sum of its
+    nodes' resource over the number of its edges. per_pair: how many paths of a pair may enter the
+    pool (None: all). Shorter paths are looked at first, and at most `max_paths` paths, finished or
+    not, a start. Equal reliabilities come shorter path first, then by name.
 
     Source: PathRAG, Eq. 4 (eq-4)
     """
@@ -78,10 +90,15 @@ def search_paths(graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=Non
         paths, was_capped = _simple_paths(start, asked - {start}, ways, max_paths)
         capped += was_capped
         pairs += len({path[-1] for path in paths})
-        found += [(path, sum([resource[node] for node in path]) / (len(path) - 1)) for path in paths]
-    # Starts come by name, and a start's paths of one length too, so that a stable sort leaves equals in the order of their names.
+        found += [
+            (path, sum([resource[node] for node in path]) / (len(path) - 1)) for path in paths
+        ]
+    # Starts come by name, and a start's paths of one length too, so that a stable sort leaves
+    # equals in the order of their names.
     found.sort(key=_most_reliable)
-    return PathSearch(tuple(_few_of_a_pair(found, per_pair)[:top_k]), len(visited), pruned, pairs, capped)
+    return PathSearch(
+        tuple(_few_of_a_pair(found, per_pair)[:top_k]), len(visited), pruned, pairs, capped
+    )
 
 
 def _few_of_a_pair(scored, per_pair):
@@ -96,13 +113,17 @@ def _few_of_a_pair(scored, per_pair):
 
 
 def flow_paths(graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=None):
-    """`[(path, reliability)]` between all ordered pairs of `nodes`, best first; see `search_paths`. Warns when paths were capped.
+    """`[(path, reliability)]` between all ordered pairs of `nodes`, best first; see `search_paths`.
+    Warns when paths were capped.
 
     Source: PathRAG, Eq. 4 (eq-4)
     """
     search = search_paths(graph, nodes, alpha, threshold, top_k, per_pair)
     if search.capped_starts:
-        warnings.warn(f"{search.capped_starts} of the starts have more than {PATHS_A_START} paths to look at; their longest were not looked at.", stacklevel=2)
+        warnings.warn(
+            f"{search.capped_starts} of the starts have more than {PATHS_A_START} paths to look at; their longest were not looked at.",
+            stacklevel=2,
+        )
     return list(search.paths)
 
 
@@ -116,7 +137,8 @@ def _best_first(scored):
 
 
 def _simple_paths(start, ends, ways, max_paths):
-    """Simple paths from start to any end, shortest first and those of one length by name, and whether the search was capped.
+    """Simple paths from start to any end, shortest first and those of one length by name, and
+    whether the search was capped.
 
     ways: the successors of the nodes that a path may leave.
     """
@@ -134,7 +156,9 @@ def _simple_paths(start, ends, ways, max_paths):
 
 
 def _towards(ends, ways):
-    """What is left of `ways` where only steps that can still lead to an end are kept, by name. Walked backwards, once for all ends."""
+    """What is left of `ways` where only steps that can still lead to an end are kept, by name.
+    Walked backwards, once for all ends.
+    """
     before, onward = defaultdict(list), defaultdict(list)
     for node, successors in ways.items():
         for successor in successors:
@@ -154,7 +178,8 @@ def _towards(ends, ways):
 
 
 def edge_flow_paths(graph, nodes, alpha=0.8, threshold=0.3, top_k=15, hops=3):
-    """What PathRAG's released code retrieves: `[(path, score)]`, best first, at most min(top_k, half of the enumerated paths).
+    """What PathRAG's released code retrieves: `[(path, score)]`, best first, at most min(top_k,
+    half of the enumerated paths).
 
     The graph is read as undirected. For every ordered pair all simple paths of at most `hops` (3)
     edges are enumerated; flow runs over their edges only, without decay on the first, and goes on
@@ -178,7 +203,10 @@ def edge_flow_paths(graph, nodes, alpha=0.8, threshold=0.3, top_k=15, hops=3):
     for start, end in permutations(sorted({node for node in nodes if node in graph}, key=str), 2):
         paths = _short_paths(neighbours, start, end, hops)
         flow = _edge_flow(paths, start, alpha, threshold)
-        scored += [(path, sum(flow[edge] for edge in zip(path, path[1:])) / (len(path) - 1)) for path in paths]
+        scored += [
+            (path, sum(flow[edge] for edge in zip(path, path[1:])) / (len(path) - 1))
+            for path in paths
+        ]
     kept = {}
     for path, score in sorted(scored, key=_best_first):
         kept.setdefault(frozenset(path), (path, score))
@@ -192,7 +220,11 @@ def _short_paths(neighbours, start, end, hops):
         if path[-1] == end:
             found.append(path)
         elif len(path) <= hops:
-            stack += [(*path, node) for node in sorted(neighbours[path[-1]], key=str, reverse=True) if node not in path]
+            stack += [
+                (*path, node)
+                for node in sorted(neighbours[path[-1]], key=str, reverse=True)
+                if node not in path
+            ]
     return found
 
 

@@ -1,4 +1,6 @@
-"""MaxSim: a text keeps one vector for every token, and the tokens of question and document meet only when they are scored."""
+"""MaxSim: a text keeps one vector for every token, and the tokens of question and document meet
+only when they are scored.
+"""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ CELLS_AT_ONCE = 2**24  # cosines of two tokens held at once by `maxsim_blocks`
 
 
 def maxsim_by_hand(query_tokens, doc_tokens):
-    """For every question token the best cosine with a document token, added up. Plain Python, for reading."""
+    """For every question token the best cosine with a document token, added up. Plain Python, for
+    reading.
+    """
 
     def cosine(a, b):
         dot = sum(x * y for x, y in zip(a, b))
@@ -23,10 +27,12 @@ def maxsim_by_hand(query_tokens, doc_tokens):
 
 
 def maxsim(query_tokens, doc_tokens):
-    """The score of one document as a float. query_tokens: (q, d); doc_tokens: (t, d); any length, only directions count.
+    """The score of one document as a float. query_tokens: (q, d); doc_tokens: (t, d); any length,
+    only directions count.
 
-    It lies between -q and q and is not symmetric: every question token must be answered, a document token need not be used. A document
-    without tokens answers nothing and gets -q. Raises ValueError for widths that differ.
+    It lies between -q and q and is not symmetric: every question token must be answered, a document
+    token need not be used. A document without tokens answers nothing and gets -q. Raises ValueError
+    for widths that differ.
 
     Source: Wang, Table IV (tab-4)
     """
@@ -35,7 +41,9 @@ def maxsim(query_tokens, doc_tokens):
 
 
 def best_matches(query_tokens, doc_tokens):
-    """Which document token answered each question token, and how well: (positions (q,), cosines (q,)); of equals the first."""
+    """Which document token answered each question token, and how well: (positions (q,), cosines
+    (q,)); of equals the first.
+    """
     cosines = _cosines(query_tokens, doc_tokens)
     if not cosines.shape[1]:
         raise ValueError("The document has no tokens, so no token can match.")
@@ -47,18 +55,27 @@ def _cosines(query_tokens, doc_tokens):
     if not document.size:
         return np.zeros((len(query), 0))
     if document.ndim != 2 or query.shape[1] != document.shape[1]:
-        raise ValueError(f"Token vectors of shapes {query.shape} and {document.shape}: (q, d) and (t, d) with the same d are expected.")
+        raise ValueError(
+            f"Token vectors of shapes {query.shape} and {document.shape}: (q, d) and (t, d) with the same d are expected."
+        )
     return normalize(query) @ normalize(document).T
 
 
 def pad(documents):
-    """Documents of different lengths in one array: (vectors (n, t, d), mask (n, t)), t the longest length; the mask is True on real tokens.
+    """Documents of different lengths in one array: (vectors (n, t, d), mask (n, t)), t the longest
+    length; the mask is True on real tokens.
 
     documents: a list of (t_i, d) arrays. Rows of real tokens have length 1, padding is zero.
     """
     documents = [np.asarray(document) for document in documents]
-    longest, width = max(map(len, documents), default=0), max((d.shape[-1] for d in documents if d.size), default=0)
-    vectors = np.zeros((len(documents), longest, width), dtype=np.result_type(*documents) if documents else np.float32)
+    longest, width = (
+        max(map(len, documents), default=0),
+        max((d.shape[-1] for d in documents if d.size), default=0),
+    )
+    vectors = np.zeros(
+        (len(documents), longest, width),
+        dtype=np.result_type(*documents) if documents else np.float32,
+    )
     mask = np.zeros((len(documents), longest), dtype=bool)
     for row, document in enumerate(documents):
         if len(document):
@@ -67,15 +84,19 @@ def pad(documents):
 
 
 def maxsim_corpus(query_tokens, vectors, mask):
-    """MaxSim of one question with every padded document: (n,). vectors: (n, t, d) and mask: (n, t), as `pad` makes them.
+    """MaxSim of one question with every padded document: (n,). vectors: (n, t, d) and mask: (n, t),
+    as `pad` makes them.
 
-    Padding must not win: a zero vector has the cosine 0, which beats every negative one, so masked cells count as -1 before the maximum is taken.
+    Padding must not win: a zero vector has the cosine 0, which beats every negative one, so masked
+    cells count as -1 before the maximum is taken.
     """
     query = normalize(np.atleast_2d(query_tokens))
     scores = np.empty(len(vectors), dtype=np.result_type(query, vectors))
     for start in range(0, len(vectors), DOCUMENTS_AT_ONCE):
         block = slice(start, start + DOCUMENTS_AT_ONCE)
-        cosines = np.where(mask[block, :, None], vectors[block] @ query.T, -1)  # (documents, tokens, question tokens)
+        cosines = np.where(
+            mask[block, :, None], vectors[block] @ query.T, -1
+        )  # (documents, tokens, question tokens)
         scores[block] = cosines.max(axis=1, initial=-1).sum(axis=1)
     return scores
 

@@ -1,4 +1,6 @@
-"""The growth phase of the prize-collecting Steiner tree: moats around clusters of nodes, all widening at one speed."""
+"""The growth phase of the prize-collecting Steiner tree: moats around clusters of nodes, all
+widening at one speed.
+"""
 
 from heapq import heappop, heappush
 from math import inf
@@ -8,11 +10,13 @@ STOP, LOOK = 0, 1  # kinds of events; at equal times a cluster goes idle first
 
 
 class Growth:
-    """Clusters and their moats. A merge makes a new cluster; the two old ones stay in the lists, as what lies inside it.
+    """Clusters and their moats. A merge makes a new cluster; the two old ones stay in the lists, as
+    what lies inside it.
 
-    The rest of an edge, what no moat covers yet, is shared out between its two ends: each end's cluster notes, on a clock of its own
-    that stands still while the cluster is idle, when it will have covered its share. Then the edge is looked at again: it is
-    covered, or the other end fell behind (it went idle) and the rest is shared out anew. So an idle cluster costs nothing, and
+    The rest of an edge, what no moat covers yet, is shared out between its two ends: each end's
+    cluster notes, on a clock of its own that stands still while the cluster is idle, when it will
+    have covered its share. Then the edge is looked at again: it is covered, or the other end fell
+    behind (it went idle) and the rest is shared out anew. So an idle cluster costs nothing, and
     merging two clusters moves the notes of the smaller one only.
     """
 
@@ -26,8 +30,13 @@ class Growth:
         self.zero = [0.0] * count  # when its clock read 0
         self.notes = [[] for _ in range(count)]  # heap of (clock, edge, version)
         self.inside = [None] * count  # the cluster it was merged into
-        self.up, self.gap = list(range(count)), [0.0] * count  # union-find: a cluster around, and the width of all moats on the way there
-        self.merges = []  # (edge, cluster, cluster, the one of them that was idle, or None); the i-th made cluster count + i
+        self.up, self.gap = (
+            list(range(count)),
+            [0.0] * count,
+        )  # union-find: a cluster around, and the width of all moats on the way there
+        # (edge, cluster, cluster, the one of them that was idle, or None); the i-th made cluster
+        # count + i
+        self.merges = []
         self.version = [0] * len(ends)  # of an edge: notes of an older version are void
         self.events = []  # heap of (time, kind, edge or cluster, cluster, version)
         self.growing = count
@@ -40,7 +49,9 @@ class Growth:
             self.plan(cluster)
 
     def run(self):
-        """Grow until one cluster is left growing, or, with a root, none; returns the cluster to take the tree from."""
+        """Grow until one cluster is left growing, or, with a root, none; returns the cluster to
+        take the tree from.
+        """
         while self.growing > (self.root is None):
             time, kind, edge, cluster, version = heappop(self.events)
             if self.stopped[cluster] < inf:
@@ -70,7 +81,9 @@ class Growth:
             self.announce(other)
 
     def share_out(self, edge, rest, one, other):
-        """Growing ends take equal shares of the rest. An idle end takes none, so that its first act on growing again is to look at the edge."""
+        """Growing ends take equal shares of the rest. An idle end takes none, so that its first act
+        on growing again is to look at the edge.
+        """
         self.version[edge] += 1
         growing = (self.stopped[one] == inf) + (self.stopped[other] == inf)
         for cluster in (one, other):
@@ -78,7 +91,9 @@ class Growth:
             heappush(self.notes[cluster], (self.clock(cluster) + share, edge, self.version[edge]))
 
     def merge(self, edge, one, other):
-        """A new cluster of two, with what is left of both prizes. One that holds the root does not grow."""
+        """A new cluster of two, with what is left of both prizes. One that holds the root does not
+        grow.
+        """
         new, left = len(self.born), 0.0
         idle = [cluster for cluster in (one, other) if self.stopped[cluster] < inf]
         for cluster in (one, other):
@@ -104,9 +119,13 @@ class Growth:
         self.plan(new)
 
     def plan(self, cluster):
-        """The events of a new cluster: when its prizes will be spent, and the first edge to look at."""
+        """The events of a new cluster: when its prizes will be spent, and the first edge to look
+        at.
+        """
         if self.stopped[cluster] == inf:
-            heappush(self.events, (self.born[cluster] + self.left[cluster], STOP, cluster, cluster, 0))
+            heappush(
+                self.events, (self.born[cluster] + self.left[cluster], STOP, cluster, cluster, 0)
+            )
             self.announce(cluster)
 
     def announce(self, cluster):
@@ -137,5 +156,7 @@ class Growth:
         return min(self.now, self.stopped[cluster]) - self.born[cluster]
 
     def clock(self, cluster):
-        """How long the cluster has grown, on the clock of its notes, which stands still while it is idle."""
+        """How long the cluster has grown, on the clock of its notes, which stands still while it is
+        idle.
+        """
         return min(self.now, self.stopped[cluster]) - self.zero[cluster]

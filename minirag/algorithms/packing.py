@@ -1,6 +1,8 @@
-"""What goes into a context window, and in which order: GraphRAG's four packing rules, on sizes alone.
+"""What goes into a context window, and in which order: GraphRAG's four packing rules, on sizes
+alone.
 
-Sizes are tokens, counted by whoever calls; a limit is never exceeded, and what did not fit is always returned too.
+Sizes are tokens, counted by whoever calls; a limit is never exceeded, and what did not fit is
+always returned too.
 """
 
 
@@ -29,7 +31,8 @@ def pack(sizes, limit, header=0, split=False):
 
 
 def prefix(sizes, limit, header=0):
-    """How many of the first items fit: the first overflow stops, even if a later item were small enough.
+    """How many of the first items fit: the first overflow stops, even if a later item were small
+    enough.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
@@ -44,10 +47,11 @@ def prefix(sizes, limit, header=0):
 def prioritise(edges, degree, claims=None, alone=()):
     """The elements of a leaf community in the order in which they enter its report's context.
 
-    edges: `(edge id, source, target)`; degree: node -> degree in the whole graph; claims: node -> its claims' ids;
-    alone: the community's nodes without an edge in it, which come last. Edges go by decreasing sum of their nodes' degrees
-    (equals in the given order); each brings its source, its target, their claims and itself, and nothing is named twice.
-    Returns `("node" | "claim" | "edge", id)` pairs.
+    edges: `(edge id, source, target)`; degree: node -> degree in the whole graph; claims: node ->
+    its claims' ids;
+    alone: the community's nodes without an edge in it, which come last. Edges go by decreasing sum
+    of their nodes' degrees (equals in the given order); each brings its source, its target, their
+    claims and itself, and nothing is named twice. Returns `("node" | "claim" | "edge", id)` pairs.
 
     Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf)
     """
@@ -67,7 +71,8 @@ def prioritise(edges, degree, claims=None, alone=()):
 
 
 def first_edges(edges, nodes=None):
-    """The edges the released code keeps for a community: of each node its first edge as a source, else its first as a target.
+    """The edges the released code keeps for a community: of each node its first edge as a source,
+    else its first as a target.
 
     edges: `(edge id, source, target)`. nodes: keep the first edges of these only; None: of every
     node that has an edge. Busy nodes lose all their other edges, so that the most prominent edge
@@ -85,11 +90,13 @@ def first_edges(edges, nodes=None):
 
 
 def substitute(children, limit):
-    """Make the sub-communities of a community fit: `(replaced, kept, dropped)`, lists of positions in `children`.
+    """Make the sub-communities of a community fit: `(replaced, kept, dropped)`, lists of positions
+    in `children`.
 
-    children: `(element tokens, report tokens)` of each sub-community. Taken by decreasing element tokens, sub-communities
-    have their elements replaced by their report, one at a time, until the rest fits. If all reports together do not fit,
-    as many as do are kept, the largest sub-communities first.
+    children: `(element tokens, report tokens)` of each sub-community. Taken by decreasing element
+    tokens, sub-communities have their elements replaced by their report, one at a time, until the
+    rest fits. If all reports together do not fit, as many as do are kept, the largest
+    sub-communities first.
 
     Source: GraphRAG, Sec. 2.5 (sec-2.5-higher)
     """

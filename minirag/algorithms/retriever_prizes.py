@@ -1,6 +1,8 @@
-"""G-Retriever's subgraph: prizes for the nodes and edges that are similar to a question, and the tree that collects them.
+"""G-Retriever's subgraph: prizes for the nodes and edges that are similar to a question, and the
+tree that collects them.
 
-What the method's released code does around its Steiner tree: ranks instead of similarities as prizes, prizes on edges, and a price an edge.
+What the method's released code does around its Steiner tree: ranks instead of similarities as
+prizes, prizes on edges, and a price an edge.
 """
 
 import numpy as np
@@ -11,7 +13,8 @@ FADE = 0.01  # a prize of a lower rank is at most (1 - FADE) times the one above
 
 
 def node_prizes(similarities, k=3):
-    """(n,) prizes: k, k - 1, ..., 1 for the k most similar nodes, the lower position first where they tie; 0 for all others.
+    """(n,) prizes: k, k - 1, ..., 1 for the k most similar nodes, the lower position first where
+    they tie; 0 for all others.
 
     Source: GRAG, Sec. 5.1 (tab-2)
     """
@@ -23,12 +26,15 @@ def node_prizes(similarities, k=3):
 
 
 def edge_prizes(similarities, k_e=5):
-    """(m,) prizes for the edges with one of the k_e highest *distinct* similarities, 0 for all others.
+    """(m,) prizes for the edges with one of the k_e highest *distinct* similarities, 0 for all
+    others.
 
-    The edges of the i-th value (from 0) share k_e - i among them, and each gets at most 0.99 of what an edge one value higher gets,
-    so that many copies of one relation are worth no more than a rare one. Equal means equal as numbers: round first if rounding
-    errors may part what is the same text. A value of zero or below gets its prize too when it ranks among the k_e. (The released code
-    writes prizes over similarities while it compares: where zero ranks among the k_e, all lower values share its prize. Not rebuilt.)
+    The edges of the i-th value (from 0) share k_e - i among them, and each gets at most 0.99 of
+    what an edge one value higher gets, so that many copies of one relation are worth no more than a
+    rare one. Equal means equal as numbers: round first if rounding errors may part what is the same
+    text. A value of zero or below gets its prize too when it ranks among the k_e. (The released
+    code writes prizes over similarities while it compares: where zero ranks among the k_e, all
+    lower values share its prize. Not rebuilt.)
 
     Source: GRAG, Sec. 5.1 (tab-2)
     """
@@ -46,11 +52,14 @@ def edge_prizes(similarities, k_e=5):
 def retrieve_subgraph(node_similarities, edge_similarities, edges, k=3, k_e=5, edge_cost=0.5):
     """The subgraph for a question: `(nodes, edges)`, sorted lists of positions.
 
-    node_similarities: (n,). edge_similarities: (m,). edges: (m, 2) positions of head and tail; the tree ignores directions.
-    edge_cost: the price of every edge, C_e. It is lowered to 0.995 of the highest edge prize, so that at least one edge is worth more
-    than it costs. An edge's prize makes it cheaper; where the prize exceeds the price, the rest becomes the prize of a virtual node
-    in the middle of the edge, with two edges for nothing. Taking the virtual node means taking the edge, and with it both ends.
-    A graph without edges is returned whole, as the released code does. Raises ValueError for shapes that do not fit and a negative price.
+    node_similarities: (n,). edge_similarities: (m,). edges: (m, 2) positions of head and tail; the
+    tree ignores directions.
+    edge_cost: the price of every edge, C_e. It is lowered to 0.995 of the highest edge prize, so
+    that at least one edge is worth more than it costs. An edge's prize makes it cheaper; where the
+    prize exceeds the price, the rest becomes the prize of a virtual node in the middle of the edge,
+    with two edges for nothing. Taking the virtual node means taking the edge, and with it both
+    ends. A graph without edges is returned whole, as the released code does. Raises ValueError for
+    shapes that do not fit and a negative price.
 
     Source: GRAG, Sec. 5.1 (tab-2); Survey, Sec. 6.1 (op-subgraph)
     """
@@ -58,25 +67,37 @@ def retrieve_subgraph(node_similarities, edge_similarities, edges, k=3, k_e=5, e
     edges = [(int(head), int(tail)) for head, tail in edges]
     count = len(prizes)
     if len(edges) != len(bonus):
-        raise ValueError(f"{len(edges)} edges and {len(bonus)} edge similarities: one each is expected.")
+        raise ValueError(
+            f"{len(edges)} edges and {len(bonus)} edge similarities: one each is expected."
+        )
     for place, ends in enumerate(edges):
-        if not 0 <= min(ends) <= max(ends) < count:  # here, since a virtual node would take a position past the last
-            raise ValueError(f"edge {place} is {ends}: both ends must be positions of the {count} nodes.")
+        if (
+            not 0 <= min(ends) <= max(ends) < count
+        ):  # here, since a virtual node would take a position past the last
+            raise ValueError(
+                f"edge {place} is {ends}: both ends must be positions of the {count} nodes."
+            )
     if not edge_cost >= 0:
         raise ValueError(f"edge_cost={edge_cost}: the price of an edge must not be negative.")
     if not edges:
         return list(range(count)), []
     ends, costs, all_prizes, plain, virtual = with_virtual_nodes(edges, prizes, bonus, edge_cost)
     nodes, tree = prize_collecting_steiner_tree(len(all_prizes), ends, costs, all_prizes)
-    chosen = {plain[edge] for edge in tree if edge < len(plain)} | {virtual[node - count] for node in nodes if node >= count}
-    real = {node for node in nodes if node < count} | {end for edge in chosen for end in edges[edge]}
+    chosen = {plain[edge] for edge in tree if edge < len(plain)} | {
+        virtual[node - count] for node in nodes if node >= count
+    }
+    real = {node for node in nodes if node < count} | {
+        end for edge in chosen for end in edges[edge]
+    }
     return sorted(real), sorted(chosen)
 
 
 def with_virtual_nodes(edges, prizes, bonus, edge_cost):
-    """The instance to solve: `(edges, costs, prizes, plain, virtual)`, a virtual node following the real ones for each edge whose prize exceeds its price.
+    """The instance to solve: `(edges, costs, prizes, plain, virtual)`, a virtual node following the
+    real ones for each edge whose prize exceeds its price.
 
-    plain: the original position of each of the first edges, which keep both their ends; virtual: that of each virtual node.
+    plain: the original position of each of the first edges, which keep both their ends; virtual:
+    that of each virtual node.
 
     Source: GRAG, Sec. 5.1 (tab-2)
     """
@@ -93,7 +114,9 @@ def with_virtual_nodes(edges, prizes, bonus, edge_cost):
 def _numbers(similarities, what):
     similarities = np.asarray(similarities, dtype=float)
     if similarities.ndim != 1 or not np.isfinite(similarities).all():
-        raise ValueError(f"{what} similarities of shape {similarities.shape}: one finite number for each {what} is expected.")
+        raise ValueError(
+            f"{what} similarities of shape {similarities.shape}: one finite number for each {what} is expected."
+        )
     return similarities
 
 

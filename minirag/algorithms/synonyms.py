@@ -12,17 +12,24 @@ def synonymy_pairs_by_hand(vectors, threshold=0.8, max_neighbours=100, strict=Fa
     pairs = []
     for i, vector in enumerate(vectors):
         scores = [(float(np.dot(vector, other)), j) for j, other in enumerate(vectors) if j != i]
-        close = [(score, j) for score, j in scores if (score > threshold if strict else score >= threshold)]
+        close = [
+            (score, j)
+            for score, j in scores
+            if (score > threshold if strict else score >= threshold)
+        ]
         close.sort(key=lambda pair: (-pair[0], pair[1]))
         pairs += [(i, j, score) for score, j in close[:max_neighbours]]
     return pairs
 
 
 def synonymy_pairs(vectors, threshold=0.8, max_neighbours=100, block=2048, strict=False):
-    """All ordered pairs of different vectors whose dot product (cosine, for unit vectors) reaches the threshold.
+    """All ordered pairs of different vectors whose dot product (cosine, for unit vectors) reaches
+    the threshold.
 
-    vectors: (n, d), rows of length 1. strict: greater than the threshold (as the paper writes it) instead of at least (as its code does).
-    max_neighbours: at most this many best partners j of every i, i itself not counted, equals by index; None keeps all.
+    vectors: (n, d), rows of length 1. strict: greater than the threshold (as the paper writes it)
+    instead of at least (as its code does).
+    max_neighbours: at most this many best partners j of every i, i itself not counted, equals by
+    index; None keeps all.
         The cut is taken for each i alone, so (i, j) may stay where (j, i) falls away.
     block: rows compared at once; memory grows with block * n, never with n * n.
     Returns arrays (i, j, score), sorted by i, then best first.
@@ -30,9 +37,16 @@ def synonymy_pairs(vectors, threshold=0.8, max_neighbours=100, block=2048, stric
     Source: Wang, Sec. IV-B (hippo-synonymy)
     """
     vectors = np.ascontiguousarray(vectors)
-    found = [_pairs_of_block(vectors, start, block, threshold, max_neighbours, strict) for start in range(0, len(vectors), block)]
+    found = [
+        _pairs_of_block(vectors, start, block, threshold, max_neighbours, strict)
+        for start in range(0, len(vectors), block)
+    ]
     if not found:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=vectors.dtype)
+        return (
+            np.empty(0, dtype=np.int64),
+            np.empty(0, dtype=np.int64),
+            np.empty(0, dtype=vectors.dtype),
+        )
     return tuple(np.concatenate(part) for part in zip(*found))
 
 
@@ -42,9 +56,14 @@ def _pairs_of_block(vectors, start, block, threshold, max_neighbours, strict):
     rough[here, start + here] = -np.inf
     i, j = np.divmod(np.flatnonzero(rough.ravel() >= threshold - ROUNDING), len(vectors))
     i += start
-    # scored again in a fixed order of additions: the score of (i, j) is then exactly that of (j, i), whatever the block
+    # scored again in a fixed order of additions: the score of (i, j) is then exactly that of (j,
+    # i), whatever the block
     score = np.concatenate(
-        [np.empty(0)] + [(vectors[i[k : k + block]].astype(np.float64) * vectors[j[k : k + block]]).sum(axis=1) for k in range(0, len(i), block)]
+        [np.empty(0)]
+        + [
+            (vectors[i[k : k + block]].astype(np.float64) * vectors[j[k : k + block]]).sum(axis=1)
+            for k in range(0, len(i), block)
+        ]
     ).astype(vectors.dtype)
     return _best(i, j, score, threshold, max_neighbours, strict)
 

@@ -13,7 +13,9 @@ def normalise_answer(text):
 
 @dataclass(frozen=True)
 class Vote:
-    """The answer that won, as it was first written; how many samples said it, of how many; and how many could not be read."""
+    """The answer that won, as it was first written; how many samples said it, of how many; and how
+    many could not be read.
+    """
 
     answer: str
     votes: int
@@ -25,10 +27,11 @@ class Vote:
 def majority_vote(answers, denominator="samples", normalise=normalise_answer):
     """The most frequent answer, each sample one vote.
 
-    answers: strings; None, or one without a letter or digit, is a reply in which no answer was found. Answers with the same `normalise`d form are one answer.
-    Of answers with equally many votes the one that was given first wins, so that the same samples always give the same answer.
-    denominator: what the winner's votes are divided by: "samples" (unreadable replies count against it) or "parsable".
-    Without a readable answer the vote is ("", 0, ...) with score 0.
+    answers: strings; None, or one without a letter or digit, is a reply in which no answer was
+    found. Answers with the same `normalise`d form are one answer. Of answers with equally many
+    votes the one that was given first wins, so that the same samples always give the same answer.
+    denominator: what the winner's votes are divided by: "samples" (unreadable replies count against
+    it) or "parsable". Without a readable answer the vote is ("", 0, ...) with score 0.
 
     Source: Wang, Table II (tab-2)
     """
@@ -38,11 +41,21 @@ def majority_vote(answers, denominator="samples", normalise=normalise_answer):
     spelled, counts = {}, {}
     for answer in answers:
         if answer and re.search(r"\w", answer):
-            key = normalise(answer) or answer.strip().lower()  # the rule takes the option "A" for an article
+            key = (
+                normalise(answer) or answer.strip().lower()
+            )  # the rule takes the option "A" for an article
             spelled.setdefault(key, answer)
             counts[key] = counts.get(key, 0) + 1
     parsable = sum(counts.values())
     if not parsable:
         return Vote("", 0, len(answers), len(answers), 0.0)
-    best = max(counts, key=counts.get)  # the first of equals: a dictionary keeps the order of arrival
-    return Vote(spelled[best], counts[best], len(answers), len(answers) - parsable, counts[best] / (len(answers) if denominator == "samples" else parsable))
+    best = max(
+        counts, key=counts.get
+    )  # the first of equals: a dictionary keeps the order of arrival
+    return Vote(
+        spelled[best],
+        counts[best],
+        len(answers),
+        len(answers) - parsable,
+        counts[best] / (len(answers) if denominator == "samples" else parsable),
+    )

@@ -1,4 +1,6 @@
-"""The typer application, and what becomes of errors and warnings: one sentence on stderr, exit status 2."""
+"""The typer application, and what becomes of errors and warnings: one sentence on stderr, exit
+status 2.
+"""
 
 import difflib
 import re
@@ -8,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from .show import safe
 
 BAD_INPUT, FAILED, STOPPED = 2, 1, 130
@@ -26,7 +28,9 @@ def note(message):
 
 
 def as_options(message):
-    """The package speaks of arguments of Python; who typed a command knows them as options: `llm='x'` becomes `--llm 'x'`."""
+    """The package speaks of arguments of Python; who typed a command knows them as options:
+    `llm='x'` becomes `--llm 'x'`.
+    """
     return ARGUMENT.sub(lambda match: f"--{match[1].replace('_', '-')} ", str(message))
 
 
@@ -67,13 +71,21 @@ class Commands(TyperGroup):
         return super().resolve_command(context, args)
 
     def format_commands(self, context, formatter):
-        """Every command with its first sentence uncut, and those that only maintainers need under a heading of their own."""
+        """Every command with its first sentence uncut, and those that only maintainers need under a
+        heading of their own.
+        """
         panels = {"Commands": [], MAINTAINERS: []}
         for name, command in self.commands.items():
             panel = command.rich_help_panel if command.rich_help_panel in panels else "Commands"
             panels[panel].append((name, command.get_short_help_str(limit=200).removesuffix(".")))
-            own = [option for option in command.params if getattr(option, "rich_help_panel", None) == MAINTAINERS]
-            panels[MAINTAINERS] += [(f"{name} {option.opts[0]}", option.help.removesuffix(".")) for option in own]
+            own = [
+                option
+                for option in command.params
+                if getattr(option, "rich_help_panel", None) == MAINTAINERS
+            ]
+            panels[MAINTAINERS] += [
+                (f"{name} {option.opts[0]}", option.help.removesuffix(".")) for option in own
+            ]
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)
@@ -96,8 +108,18 @@ def _print_version(wanted):
 
 
 @app.callback()
-def minirag(version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version and stop.")):
-    """Graph-based RAG, one readable method at a time: ask your own texts, follow the papers, repeat their tables."""
+def minirag(
+    version: bool = typer.Option(
+        False,
+        "--version",
+        callback=_print_version,
+        is_eager=True,
+        help="Print the version and stop.",
+    ),
+):
+    """Graph-based RAG, one readable method at a time: ask your own texts, follow the papers, repeat
+    their tables.
+    """
 
 
 def as_known_option(error):
@@ -123,18 +145,24 @@ def one_of(name, known, what):
     """`name` if it is known, else an error with the nearest known names and then all of them."""
     if name in known:
         return name
-    raise MiniragError(f"there is no {what} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}.")
+    raise MiniragError(
+        f"there is no {what} {name!r}.{did_you_mean(name, known)} Known: {', '.join(known)}."
+    )
 
 
 def split_names(text, known, what):
-    """The names in 'a,b', each checked; all of them for None. A name may have commas of its own: the longest known one counts."""
+    """The names in 'a,b', each checked; all of them for None. A name may have commas of its own:
+    the longest known one counts.
+    """
     if text is None:
         return list(known)
     pieces, names = [piece.strip() for piece in text.split(",") if piece.strip()], []
     if not pieces:
         raise MiniragError(f"no {what} is named in {text!r}. Known: {', '.join(known)}.")
     while pieces:
-        taken = next((end for end in range(len(pieces), 1, -1) if ", ".join(pieces[:end]) in known), 1)
+        taken = next(
+            (end for end in range(len(pieces), 1, -1) if ", ".join(pieces[:end]) in known), 1
+        )
         names.append(one_of(", ".join(pieces[:taken]), known, what))
         pieces = pieces[taken:]
     return list(dict.fromkeys(names))

@@ -2,36 +2,54 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Optional
 
 import typer
 
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from .app import BAD_INPUT, app, as_options, complain, split_names
-from .ask import (
-    BASE_URL, CORPUS, DRY_RUN, ENCODER, EXTRACTION, GOLD_NOTE, LLM, MAX_CALLS, NOTHING, RECORD,
-    gold_of, graph_line, not_empty, show_plan,
-)  # fmt: skip
+from .ask import (  # fmt: skip
+    BASE_URL,
+    CORPUS,
+    DRY_RUN,
+    ENCODER,
+    EXTRACTION,
+    GOLD_NOTE,
+    LLM,
+    MAX_CALLS,
+    NOTHING,
+    RECORD,
+    gold_of,
+    graph_line,
+    not_empty,
+    show_plan,
+)
 from .models import check_needs, encoder_named, kept_line, open_llm
 from .opening import open_corpus, open_index, options_for, plan_index
 from .show import columns, say
 
-DEFAULT = ("bm25", "dense", "hipporag", "graphrag-local")  # words, vectors, a walk over a graph, entities and their reports
+DEFAULT = (
+    "bm25",
+    "dense",
+    "hipporag",
+    "graphrag-local",
+)  # words, vectors, a walk over a graph, entities and their reports
 
 
 @app.command()
 def compare(
     corpus: str = CORPUS,
     question: str = typer.Argument(help="In quotes."),
-    methods: Optional[str] = typer.Option(None, help=f"Names with commas between them; by default {','.join(DEFAULT)}."),
+    methods: str | None = typer.Option(
+        None, help=f"Names with commas between them; by default {','.join(DEFAULT)}."
+    ),
     llm: str = LLM,
     encoder: str = ENCODER,
     k: int = typer.Option(5, "-k", min=1, help="How many passages."),
     dry_run: bool = DRY_RUN,
-    max_calls: Optional[int] = MAX_CALLS,
-    record: Optional[Path] = RECORD,
-    base_url: Optional[str] = BASE_URL,
-    extraction: Optional[str] = EXTRACTION,
+    max_calls: int | None = MAX_CALLS,
+    record: Path | None = RECORD,
+    base_url: str | None = BASE_URL,
+    extraction: str | None = EXTRACTION,
 ):
     """See the passages of several methods side by side.
 
@@ -70,9 +88,14 @@ def compare(
     if model.is_model:
         say("", repr(model.ledger), *kept_line(model))
     if methods is None:
-        others = [name for name, method in METHODS.items() if name not in DEFAULT and name == method.name]
+        others = [
+            name for name, method in METHODS.items() if name not in DEFAULT and name == method.name
+        ]
         free = [name for name in others if not METHODS[name].needs_model]
-        say("", f"more: --methods {','.join(free)} (with a model also {','.join(name for name in others if name not in free)})")
+        say(
+            "",
+            f"more: --methods {','.join(free)} (with a model also {','.join(name for name in others if name not in free)})",
+        )
     for name, error in failed.items():
         complain(f"{name}: {as_options(error)}")
     if failed:

@@ -1,4 +1,6 @@
-"""From what somebody typed after --llm and --encoder to a language model and an encoder's name, or to a sentence on what was meant."""
+"""From what somebody typed after --llm and --encoder to a language model and an encoder's name, or
+to a sentence on what was meant.
+"""
 
 import difflib
 import hashlib
@@ -6,13 +8,16 @@ import os
 import tempfile
 from pathlib import Path
 
-from ..utils import MiniragError, cache_folder
+from ..core.errors import MiniragError
+from ..core.files import cache_folder
 from .app import did_you_mean, note
 
 KINDS = ("replay", "openai", "ollama", "hf")
 FORMS = "offline, replay:FILE, openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH (openai:MODEL with --base-url for any compatible server)"
 FAMILIES = {"gpt": "openai", "chatgpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai"}
-FAMILIES |= dict.fromkeys(("llama", "mistral", "mixtral", "qwen", "gemma", "phi", "deepseek"), "ollama")
+FAMILIES |= dict.fromkeys(
+    ("llama", "mistral", "mixtral", "qwen", "gemma", "phi", "deepseek"), "ollama"
+)
 
 
 def open_llm(spec, record=None, **options):
@@ -25,7 +30,9 @@ def open_llm(spec, record=None, **options):
     kind, _, name = spec.partition(":")
     if spec != "offline" and not (kind in KINDS and name):
         meant = _meant(spec, kind, name)
-        raise MiniragError(f"there is no language model {spec!r}.{f' Did you mean {meant!r}?' if meant else ''} --llm takes {FORMS}.")
+        raise MiniragError(
+            f"there is no language model {spec!r}.{f' Did you mean {meant!r}?' if meant else ''} --llm takes {FORMS}."
+        )
     record = record or (answers_file(spec, options.get("base_url")) if kind in KINDS[1:] else None)
     return load_llm(spec, record=record, **options)
 
@@ -72,7 +79,9 @@ def _meant(spec, kind, name):
             return f"{near[0]}:{name}"
     if spec.endswith(".jsonl") or Path(spec).is_file():
         return f"replay:{spec}"
-    family = next((kind for start, kind in FAMILIES.items() if spec.lower().startswith(start)), None)
+    family = next(
+        (kind for start, kind in FAMILIES.items() if spec.lower().startswith(start)), None
+    )
     if family:
         return f"{family}:{spec}"
     if "/" in spec:
@@ -82,13 +91,15 @@ def _meant(spec, kind, name):
 
 def encoder_named(spec):
     """`spec` if an encoder has this name, else an error with the nearest names and all of them."""
-    from ..presets import PRESETS, TOKEN_PRESETS
+    from ..encoders.presets import PRESETS, TOKEN_PRESETS
 
     known = ["minilm", "lsa", *PRESETS, *TOKEN_PRESETS]
     if spec in known or (spec.startswith("hf:") and spec != "hf:"):
         return spec
     hint = f" Did you mean 'hf:{spec}'?" if "/" in spec else did_you_mean(spec, known)
-    raise MiniragError(f"there is no encoder {spec!r}.{hint} --encoder takes {', '.join(known)}, or hf:MODEL_OR_PATH.")
+    raise MiniragError(
+        f"there is no encoder {spec!r}.{hint} --encoder takes {', '.join(known)}, or hf:MODEL_OR_PATH."
+    )
 
 
 def check_needs(names, llm):
@@ -99,4 +110,6 @@ def check_needs(names, llm):
     if needy and llm == "offline":
         free = ", ".join(name for name, method in METHODS.items() if not method.needs_model)
         said = f"the method {needy[0]!r} needs a model: no offline rule can write what it asks for."
-        raise MiniragError(f"{said} Give --llm openai:MODEL, ollama:MODEL, hf:MODEL or replay:FILE, or take a method that needs none: {free}.")
+        raise MiniragError(
+            f"{said} Give --llm openai:MODEL, ollama:MODEL, hf:MODEL or replay:FILE, or take a method that needs none: {free}."
+        )

@@ -3,11 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Optional
 
 import typer
 
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from .app import app, split_names
 from .ask import CORPUS, ENCODER, show_plan
 from .models import check_needs, encoder_named, open_llm
@@ -20,14 +19,18 @@ def record(
     corpus: str = CORPUS,
     llm: str = typer.Option(..., help="openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH."),
     file: Path = typer.Option(..., help="The recording; one that exists is continued."),
-    questions: Optional[int] = typer.Option(None, min=0, help="How many of the corpus's questions; by default all."),
-    ask: Optional[list[str]] = typer.Option(None, help="A question of your own; may be repeated."),
-    methods: str = typer.Option("hipporag", help="Methods whose answers are recorded, with commas between them."),
+    questions: int | None = typer.Option(
+        None, min=0, help="How many of the corpus's questions; by default all."
+    ),
+    ask: list[str] | None = typer.Option(None, help="A question of your own; may be repeated."),
+    methods: str = typer.Option(
+        "hipporag", help="Methods whose answers are recorded, with commas between them."
+    ),
     encoder: str = ENCODER,
     k: int = typer.Option(5, "-k", min=1, help="How many passages an answer is written from."),
     workers: int = typer.Option(4, min=1, help="Calls in flight at once."),
-    max_calls: Optional[int] = typer.Option(None, min=0, help="Stop before one call more."),
-    base_url: Optional[str] = typer.Option(None, help="The address of an OpenAI-compatible server."),
+    max_calls: int | None = typer.Option(None, min=0, help="Stop before one call more."),
+    base_url: str | None = typer.Option(None, help="The address of an OpenAI-compatible server."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Count calls and tokens, ask nobody."),
 ):
     """Record a model's answers, to replay them without it.
@@ -41,7 +44,9 @@ def record(
     texts = open_corpus(corpus)
     wanted = [question.text for question in texts.questions][:questions] + (ask or [])
     if not any(question.strip() for question in wanted) and questions != 0:
-        raise MiniragError(f"{texts.name!r} comes without questions: give some with --ask, or --questions 0 to record the reading alone.")
+        raise MiniragError(
+            f"{texts.name!r} comes without questions: give some with --ask, or --questions 0 to record the reading alone."
+        )
     encoder_named(encoder)
     if not dry_run:
         check_needs(names, llm)
@@ -58,7 +63,7 @@ def record(
 
 def run(corpus, llm, questions, names, encoder, k, workers):
     """Everything worth recording, asked in the order in which it depends on each other."""
-    from ..build import extract
+    from ..graphs import extract
     from ..methods import METHODS
 
     extraction = None

@@ -7,7 +7,9 @@ NO_WRAP = 1000  # columns, where nobody watches: a line of a file should stay on
 
 
 def console():
-    """A rich console on the present stdout. Colours obey NO_COLOR; nothing in a text is read as markup."""
+    """A rich console on the present stdout. Colours obey NO_COLOR; nothing in a text is read as
+    markup.
+    """
     from rich.console import Console
 
     watched = Console().is_terminal
@@ -15,7 +17,9 @@ def console():
 
 
 def safe(text):
-    """Text of unknown origin for a terminal: without control characters, which could move the cursor or rename the window."""
+    """Text of unknown origin for a terminal: without control characters, which could move the
+    cursor or rename the window.
+    """
     return "".join(c for c in str(text) if c in "\n\t" or unicodedata.category(c) != "Cc")
 
 
@@ -33,15 +37,23 @@ def table(headers, rows, numbers=(), title=None):
 
 
 def columns(rank, lists):
-    """Print lists of texts, {header: texts}, side by side with a first column of ranks; one below the other where the lines would not fit."""
+    """Print lists of texts, {header: texts}, side by side with a first column of ranks; one below
+    the other where the lines would not fit.
+    """
     from itertools import zip_longest
 
     from rich.measure import Measurement
 
-    rows = [[place, *cells] for place, cells in enumerate(zip_longest(*lists.values(), fillvalue=""), start=1)]
+    rows = [
+        [place, *cells]
+        for place, cells in enumerate(zip_longest(*lists.values(), fillvalue=""), start=1)
+    ]
     printer = console()
     grid = _grid(printer, [rank, *lists], rows, [rank])
-    if Measurement.get(printer, printer.options.update(width=NO_WRAP), grid).maximum <= printer.width:
+    if (
+        Measurement.get(printer, printer.options.update(width=NO_WRAP), grid).maximum
+        <= printer.width
+    ):
         return printer.print(grid)
     for header, cells in lists.items():
         say(header, style="bold")
@@ -53,7 +65,13 @@ def _grid(printer, headers, rows, numbers=(), title=None):
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD if printer.is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid = Table(
+        title=title,
+        title_justify="left",
+        box=box.SIMPLE_HEAD if printer.is_terminal else None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+    )
     for header in headers:
         grid.add_column(header, justify="right" if header in numbers else "left", overflow="fold")
     for row in rows:
@@ -64,7 +82,13 @@ def _grid(printer, headers, rows, numbers=(), title=None):
 def markdown(headers, rows):
     """The same as a Markdown table, as text."""
     lines = [headers, ["---"] * len(headers), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+    return (
+        "\n".join(
+            "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |"
+            for line in lines
+        )
+        + "\n"
+    )
 
 
 def snippet(text, length=160):

@@ -5,7 +5,16 @@ import typer
 from .app import app
 from .show import markdown, table
 
-HEADERS = ["method", "paper", "graph type", "index", "primitive", "granularity", "operators", "language model"]
+HEADERS = [
+    "method",
+    "paper",
+    "graph type",
+    "index",
+    "primitive",
+    "granularity",
+    "operators",
+    "language model",
+]
 
 
 def method_rows():
@@ -20,10 +29,33 @@ def method_rows():
         if name != method.name:
             rows.append([name, f"alias of {method.name}", *[""] * (len(HEADERS) - 2)])
             continue
-        operators = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in method.operators.items()) or "none"
-        index, granularity = ", ".join(method.index_components) or "none", ", ".join(method.granularity)
-        needs = "needed" if method.needs_model else "its own, after training" if method.needs_training else "optional"
-        rows.append([name, method.paper, method.graph_type, index, method.primitive, granularity, operators, needs])
+        operators = (
+            "; ".join(f"{kind}: {', '.join(names)}" for kind, names in method.operators.items())
+            or "none"
+        )
+        index, granularity = (
+            ", ".join(method.index_components) or "none",
+            ", ".join(method.granularity),
+        )
+        needs = (
+            "needed"
+            if method.needs_model
+            else "its own, after training"
+            if method.needs_training
+            else "optional"
+        )
+        rows.append(
+            [
+                name,
+                method.paper,
+                method.graph_type,
+                index,
+                method.primitive,
+                granularity,
+                operators,
+                needs,
+            ]
+        )
     return rows
 
 

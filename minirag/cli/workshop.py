@@ -5,11 +5,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Optional
 
 import typer
 
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from .app import FAILED, MAINTAINERS, app, complain
 from .show import say
 
@@ -20,7 +19,9 @@ def notebooks_folder():
     """The checkout's notebooks; an installed wheel carries none."""
     folder = Path(__file__).resolve().parents[2] / "notebooks"
     if not folder.is_dir():
-        raise MiniragError("the notebooks are not part of the installed package. Clone the repository and run minirag there.")
+        raise MiniragError(
+            "the notebooks are not part of the installed package. Clone the repository and run minirag there."
+        )
     return folder
 
 
@@ -29,36 +30,52 @@ def lab_command(folder, browser=True, port=None):
     if not (folder / START).is_file():
         raise MiniragError(f"{START} is missing from {folder}. Restore it from version control.")
     if importlib.util.find_spec("jupyterlab") is None:
-        raise MiniragError('JupyterLab is not installed. Install the kit as its README says: pip install -e ".[offline]" -c constraints.txt')
-    command = [sys.executable, "-m", "jupyterlab", f"--LabApp.default_url=/lab/tree/{folder.name}/{START}"]
+        raise MiniragError(
+            'JupyterLab is not installed. Install the kit as its README says: pip install -e ".[offline]" -c constraints.txt'
+        )
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        f"--LabApp.default_url=/lab/tree/{folder.name}/{START}",
+    ]
     # JupyterLab refuses to start for root unless told; in a container root is who there is.
     root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return command + ["--no-browser"] * (not browser) + ["--allow-root"] * root + ([f"--port={port}"] if port else [])
+    return (
+        command
+        + ["--no-browser"] * (not browser)
+        + ["--allow-root"] * root
+        + ([f"--port={port}"] if port else [])
+    )
 
 
 @app.command()
 def lab(
     browser: bool = typer.Option(True, help="Open a browser window."),
-    port: Optional[int] = typer.Option(None, min=1, max=65535, help="By default the first free one from 8888 on."),
+    port: int | None = typer.Option(
+        None, min=1, max=65535, help="By default the first free one from 8888 on."
+    ),
 ):
     """Open JupyterLab at the first notebook."""
     folder = notebooks_folder()
     with subprocess.Popen(lab_command(folder, browser, port), cwd=folder.parent) as server:
         while True:
             try:
-                raise typer.Exit(max(0, server.wait()))  # below 0: stopped by a signal, which is how one leaves
+                raise typer.Exit(
+                    max(0, server.wait())
+                )  # below 0: stopped by a signal, which is how one leaves
             except KeyboardInterrupt:  # JupyterLab got it too, and asks whether to stop
                 continue
 
 
 @app.command(rich_help_panel=MAINTAINERS)
 def refresh(
-    notebooks: Optional[list[Path]] = typer.Argument(None, help="By default all of notebooks/."),
+    notebooks: list[Path] | None = typer.Argument(None, help="By default all of notebooks/."),
     timeout: int = typer.Option(120, min=1, help="Seconds a cell may take."),
 ):
     """Run notebooks again; only a real change shows in a diff."""
-    from ..fetching import available
-    from ..refresh import execute_and_normalise, needed_data
+    from ..corpora.fetching import available
+    from ..workshop.refresh import execute_and_normalise, needed_data
 
     for path in notebooks or sorted(notebooks_folder().glob("*.ipynb")):
         if not path.is_file():
@@ -67,23 +84,31 @@ def refresh(
         if absent:
             say(f"{path.name}: left as it is, its data is not here (minirag fetch {absent[0]})")
         else:
-            say(f"{path.name}: {'changed' if execute_and_normalise(path, timeout) else 'unchanged'}")
+            say(
+                f"{path.name}: {'changed' if execute_and_normalise(path, timeout) else 'unchanged'}"
+            )
 
 
 @app.command()
 def check(
     exercise: str = typer.Argument(help="Its number or name, such as 03."),
-    notebook: Optional[Path] = typer.Option(None, help="Your notebook; by default NAME.ipynb here, then in exercises/."),
-    hints: int = typer.Option(0, min=0, max=3, help="How many prepared hints to show under what is not passed yet."),
+    notebook: Path | None = typer.Option(
+        None, help="Your notebook; by default NAME.ipynb here, then in exercises/."
+    ),
+    hints: int = typer.Option(
+        0, min=0, max=3, help="How many prepared hints to show under what is not passed yet."
+    ),
 ):
     """Grade an exercise: passed, not yet, or a hint for every item.
 
     Exit status 1 until all is passed.
     """
     try:
-        from ..exercises import main_check
+        from ..grading.exercises import main_check
     except ImportError as error:
-        raise MiniragError("the grader is missing from this installation. Install minirag-kit again.") from error
+        raise MiniragError(
+            "the grader is missing from this installation. Install minirag-kit again."
+        ) from error
     text, passed = main_check(exercise, notebook, hints)
     say(text)
     if not passed:

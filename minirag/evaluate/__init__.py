@@ -3,9 +3,16 @@
 from .benchmark import evaluate_answers, evaluate_retrieval, score_retrieval
 from .expected import Comparison, compare, load_expected
 from .metrics import answer_coverage, exact_match, f1, recall_at_k
-from .reproduce import ROWS, TARGETS, build_row, reproduce
 
 __all__ = [
-    "ROWS", "TARGETS", "Comparison", "answer_coverage", "build_row", "compare", "evaluate_answers", "evaluate_retrieval", "exact_match", "f1",
-    "load_expected", "recall_at_k", "reproduce", "score_retrieval",
+    "Comparison",
+    "answer_coverage",
+    "compare",
+    "evaluate_answers",
+    "evaluate_retrieval",
+    "exact_match",
+    "f1",
+    "load_expected",
+    "recall_at_k",
+    "score_retrieval",
 ]

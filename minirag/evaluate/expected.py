@@ -1,24 +1,30 @@
 """Numbers we hold ourselves to, and one helper that compares with them.
 
-A file `data/expected/TARGET.yaml` holds for every row and metric what the paper printed, what an independent reference
-run gave, and what this kit gave when the file was written. Only the last is compared with a new run.
+A file `data/expected/TARGET.yaml` holds for every row and metric what the paper printed, what an
+independent reference run gave, and what this kit gave when the file was written. Only the last is
+compared with a new run.
 """
 
 from dataclasses import dataclass
 
 import yaml
 
-from ..shipped import shipped
+from ..corpora.shipped import shipped
 
-# How far a new run may lie from the stored one and still count: "exact" has no encoder in it; "neural" depends on the
-# last digits of an encoder, which differ between processors, so that near-ties may swap (percent points); "tokens" are those of a context so filled;
-# "trained" is the mean over a few seeds of a model trained here, where the last digits of one step change all later ones: another processor is another draw.
+# How far a new run may lie from the stored one and still count: "exact" has no encoder in it;
+# "neural" depends on the
+# last digits of an encoder, which differ between processors, so that near-ties may swap (percent
+# points); "tokens" are those of a context so filled;
+# "trained" is the mean over a few seeds of a model trained here, where the last digits of one step
+# change all later ones: another processor is another draw.
 TOLERANCES = {"exact": 1e-6, "neural": 1.0, "tokens": 100.0, "trained": 10.0}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One cell: a metric of a row, expected and measured, and the verdict OK, OKISH, FAIL or PAPER-ONLY."""
+    """One cell: a metric of a row, expected and measured, and the verdict OK, OKISH, FAIL or
+    PAPER-ONLY.
+    """
 
     row: str
     metric: str
@@ -37,7 +43,9 @@ def load_expected(target):
 
 
 def judge(expected, measured, tolerance="exact"):
-    """`(state, reason)` for one number. Higher than expected is OKISH with a reason, never silently fine."""
+    """`(state, reason)` for one number. Higher than expected is OKISH with a reason, never silently
+    fine.
+    """
     if expected is None and measured is None:
         return "PAPER-ONLY", "only the paper has this number"
     if measured is None:
@@ -53,7 +61,9 @@ def judge(expected, measured, tolerance="exact"):
 
 
 def compare(rows, expected):
-    """Compare measured rows (`{"method": ..., metric: number}`) with an expected file, cell by cell."""
+    """Compare measured rows (`{"method": ..., metric: number}`) with an expected file, cell by
+    cell.
+    """
     measured = {row["method"]: row for row in rows}
     cells = []
     for name in dict.fromkeys([*measured, *expected["rows"]]):
@@ -62,6 +72,21 @@ def compare(rows, expected):
         found = {k: v for k, v in measured.get(name, {}).items() if k != "method"}
         for metric in dict.fromkeys([*metrics, *found]):
             numbers = metrics.get(metric, {})
-            state, reason = judge(numbers.get("ours"), found.get(metric), numbers.get("tolerance", stored.get("tolerance", "exact")))
-            cells.append(Comparison(name, metric, numbers.get("paper"), numbers.get("reference"), numbers.get("ours"), found.get(metric), state, reason))
+            state, reason = judge(
+                numbers.get("ours"),
+                found.get(metric),
+                numbers.get("tolerance", stored.get("tolerance", "exact")),
+            )
+            cells.append(
+                Comparison(
+                    name,
+                    metric,
+                    numbers.get("paper"),
+                    numbers.get("reference"),
+                    numbers.get("ours"),
+                    found.get(metric),
+                    state,
+                    reason,
+                )
+            )
     return cells

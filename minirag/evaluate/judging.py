@@ -1,4 +1,5 @@
-"""Head-to-head judging by a language model: who wins by which criterion, how often, and how sure that is.
+"""Head-to-head judging by a language model: who wins by which criterion, how often, and how sure
+that is.
 
 Three papers judge, each in its own way, and `judge_answers` does what each says:
 
@@ -15,9 +16,9 @@ from itertools import combinations
 
 import numpy as np
 
+from ..core.errors import MiniragError
 from ..prompts import find_task
 from ..prompts.judge_overall import OVERALL
-from ..utils import MiniragError
 
 CRITERIA = {
     "comprehensiveness": "How many of the question's sides does the answer treat, and in how much detail?",
@@ -89,10 +90,14 @@ def judge_answers(
     Survey, Fig. 6 (fig-6); Survey, Fig. 19 (fig-19)
     """
     if unknown := sorted(set(criteria) - set(CRITERIA)):
-        raise MiniragError(f"There is no criterion {unknown[0]!r}; there are: {', '.join(CRITERIA)}.")
+        raise MiniragError(
+            f"There is no criterion {unknown[0]!r}; there are: {', '.join(CRITERIA)}."
+        )
     for condition, given in answers.items():
         if missing := [q for q in questions if q not in given]:
-            raise MiniragError(f"{condition!r} has no answer to question {missing[0]!r}: every condition must answer every question.")
+            raise MiniragError(
+                f"{condition!r} has no answer to question {missing[0]!r}: every condition must answer every question."
+            )
     together = [(*criteria, OVERALL)] if overall else [(criterion,) for criterion in criteria]
     pairs = list(combinations(answers, 2))
     asked = [(q, some, a, b) for a, b in pairs for some in together for q in questions]
@@ -125,19 +130,24 @@ def _read(reply, criterion):
 
 
 def win_rate(wins, losses, tied, ties="half"):
-    """Percent won; a tie is half a win and half a loss, or is left out. None where nothing is left to divide by.
+    """Percent won; a tie is half a win and half a loss, or is left out. None where nothing is left
+    to divide by.
 
     Source: GraphRAG, Fig. 4 (fig-4)
     """
     if ties not in TIES:
         raise MiniragError(f"ties={ties!r}: expected 'half' or 'exclude'.")
-    won, total = (wins + tied / 2, wins + losses + tied) if ties == "half" else (wins, wins + losses)
+    won, total = (
+        (wins + tied / 2, wins + losses + tied) if ties == "half" else (wins, wins + losses)
+    )
     return 100 * won / total if total else None
 
 
 @dataclass(frozen=True)
 class WinMatrix:
-    """Percent won, row over column, `(conditions, conditions)`; the diagonal is not judged and shown as 50. `low` and `high` bound the interval."""
+    """Percent won, row over column, `(conditions, conditions)`; the diagonal is not judged and
+    shown as 50. `low` and `high` bound the interval.
+    """
 
     criterion: str
     conditions: tuple[str, ...]
@@ -147,15 +157,34 @@ class WinMatrix:
     unread: int
 
     def __repr__(self):
-        lines = [f"{self.criterion}: percent won, row over column, [95% of bootstrap samples]; {self.unread} replies could not be read"]
-        cell = lambda i, j: "50" if i == j else f"{self.rates[i, j]:.0f} [{self.low[i, j]:.0f}, {self.high[i, j]:.0f}]"
-        rows = [[name, *(cell(i, j) for j in range(len(self.conditions)))] for i, name in enumerate(self.conditions)]
-        widths = [max(len(row[c]) for row in [["", *self.conditions], *rows]) for c in range(len(self.conditions) + 1)]
-        return "\n".join(lines + ["  ".join(text.rjust(w) for text, w in zip(row, widths)) for row in [["", *self.conditions], *rows]])
+        lines = [
+            f"{self.criterion}: percent won, row over column, [95% of bootstrap samples]; {self.unread} replies could not be read"
+        ]
+        cell = lambda i, j: (
+            "50"
+            if i == j
+            else f"{self.rates[i, j]:.0f} [{self.low[i, j]:.0f}, {self.high[i, j]:.0f}]"
+        )
+        rows = [
+            [name, *(cell(i, j) for j in range(len(self.conditions)))]
+            for i, name in enumerate(self.conditions)
+        ]
+        widths = [
+            max(len(row[c]) for row in [["", *self.conditions], *rows])
+            for c in range(len(self.conditions) + 1)
+        ]
+        return "\n".join(
+            lines
+            + [
+                "  ".join(text.rjust(w) for text, w in zip(row, widths))
+                for row in [["", *self.conditions], *rows]
+            ]
+        )
 
 
 def win_matrix(verdicts, criterion, ties="half", samples=1000, seed=0):
-    """Win rates of all pairs by one criterion, with a bootstrap over questions: repeats of a question are not independent, questions are.
+    """Win rates of all pairs by one criterion, with a bootstrap over questions: repeats of a
+    question are not independent, questions are.
 
     Where both orders were asked, each counts half: a win and a tie are three quarters of a win.
 
@@ -185,7 +214,9 @@ def win_matrix(verdicts, criterion, ties="half", samples=1000, seed=0):
 
 
 def order_effect(verdicts):
-    """What the order of the two answers did, in percent: `{"first slot won": ..., "contradictory": ...}`; contradictions need swapped verdicts."""
+    """What the order of the two answers did, in percent: `{"first slot won": ..., "contradictory":
+    ...}`; contradictions need swapped verdicts.
+    """
     slots = Counter(slot for v in verdicts for slot in v.slots if slot in (1, 2))
     swapped = [v for v in verdicts if len(v.winners) == 2]
     contradictory = sum(set(v.winners) == {v.first, v.second} for v in swapped)

@@ -3,13 +3,14 @@
 from collections import Counter
 
 from ..algorithms.voting import normalise_answer
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 
 VERDICTS = frozenset(("yes", "no", "noanswer"))
 
 
 def recall_at_k(retrieved, gold, k):
-    """Share of the gold ids among the first k retrieved, rounded to 4 decimals a question as HippoRAG's authors do.
+    """Share of the gold ids among the first k retrieved, rounded to 4 decimals a question as
+    HippoRAG's authors do.
 
     Source: Wang, Table IV (tab-4)
     """
@@ -53,9 +54,11 @@ def _f1(found, wanted, exact):
 
 
 def answer_coverage(passages, accepted):
-    """1.0 if an accepted answer occurs, as whole normalised words, in one of the passages, else 0.0.
+    """1.0 if an accepted answer occurs, as whole normalised words, in one of the passages, else
+    0.0.
 
-    This asks whether a reader could find the answer in what was retrieved; it says nothing about a reader who did.
+    This asks whether a reader could find the answer in what was retrieved; it says nothing about a
+    reader who did.
     """
     texts = [f" {normalise_answer(p)} " for p in passages]
     wanted = [normalise_answer(a) for a in accepted]

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from ..core.errors import MiniragError
 from ..prompts.map_answer import stems
-from ..tokens import count_tokens
-from ..utils import MiniragError
+from ..text.tokens import count_tokens
 from .judging import GRAPHRAG_CRITERIA, judge_answers
 
 WINDOWS = (8000, 16000, 32000, 64000)
@@ -22,7 +22,8 @@ class SenseQuestion:
 
 
 def generate_questions(llm, description, users=5, tasks=5, questions=5, executor=None):
-    """N users, N tasks for each, N questions for each task, out of a short description of a corpus: 125 for N = 5, fewer where a model names fewer.
+    """N users, N tasks for each, N questions for each task, out of a short description of a corpus:
+    125 for N = 5, fewer where a model names fewer.
 
     Needs a model: the offline rules raise `MiniragError`.
 
@@ -30,10 +31,20 @@ def generate_questions(llm, description, users=5, tasks=5, questions=5, executor
     """
     people = llm("user_tasks", description=description, users=users, tasks=tasks)[:users]
     pairs = [(user, task) for user, named in people for task in named[:tasks]]
-    fields = [{"description": description, "user": user, "activity": task, "count": questions} for user, task in pairs]
+    fields = [
+        {"description": description, "user": user, "activity": task, "count": questions}
+        for user, task in pairs
+    ]
     written = llm.map("global_questions", fields, executor=executor, description="questions")
-    rows = [(user, task, text) for (user, task), some in zip(pairs, written) for text in some[:questions]]
-    return [SenseQuestion(f"g{number:03d}", text, user, task) for number, (user, task, text) in enumerate(rows, start=1)]
+    rows = [
+        (user, task, text)
+        for (user, task), some in zip(pairs, written)
+        for text in some[:questions]
+    ]
+    return [
+        SenseQuestion(f"g{number:03d}", text, user, task)
+        for number, (user, task, text) in enumerate(rows, start=1)
+    ]
 
 
 def compare_windows(
@@ -59,10 +70,11 @@ def compare_windows(
 
 
 def answer_measures(question, answer, passages=()):
-    """What can be counted of an answer: none of these is a win, and none says that an answer is good.
+    """What can be counted of an answer: none of these is a win, and none says that an answer is
+    good.
 
-    Its tokens; its different content words, and different words in percent of all; the question's content words that it takes up, in percent;
-    how many of the ids in `passages` it names.
+    Its tokens; its different content words, and different words in percent of all; the question's
+    content words that it takes up, in percent; how many of the ids in `passages` it names.
     """
     words, asked = stems(answer), stems(question)
     said = [word for word in answer.lower().split() if word.isalpha()]
@@ -70,6 +82,11 @@ def answer_measures(question, answer, passages=()):
         "tokens": count_tokens(answer),
         "distinct content words": len(words),
         "distinct words, % of all": round(100 * len(set(said)) / len(said), 1) if said else 0.0,
-        "question words taken up, %": round(100 * len(words & asked) / len(asked), 1) if asked else 0.0,
-        "passages named": sum(bool(re.search(rf"(?<!\w){re.escape(passage)}(?!\w)", answer)) for passage in set(passages)),
+        "question words taken up, %": round(100 * len(words & asked) / len(asked), 1)
+        if asked
+        else 0.0,
+        "passages named": sum(
+            bool(re.search(rf"(?<!\w){re.escape(passage)}(?!\w)", answer))
+            for passage in set(passages)
+        ),
     }

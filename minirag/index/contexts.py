@@ -1,4 +1,6 @@
-"""What a community's report is written from: its elements in order of prominence, or reports on its parts, token-exact."""
+"""What a community's report is written from: its elements in order of prominence, or reports on its
+parts, token-exact.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -6,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from ..algorithms.packing import first_edges, prefix, prioritise, substitute
-from ..tokens import count_tokens
+from ..text.tokens import count_tokens
 from .mixed_contexts import mix
 
 NAMES = {"node": "entities", "edge": "relationships", "claim": "claims", "report": "reports"}
@@ -14,10 +16,12 @@ NAMES = {"node": "entities", "edge": "relationships", "claim": "claims", "report
 
 @dataclass(frozen=True)
 class Context:
-    """The context of one report. `items` are ("node" | "edge" | "claim" | "report", position) in the order in which they stand in `text`.
+    """The context of one report. `items` are ("node" | "edge" | "claim" | "report", position) in
+    the order in which they stand in `text`.
 
-    kind: "elements" (all of them), "trimmed" (as many as fit) or "substituted" (reports of parts stand for their elements).
-    left_out counts what did not fit, by name; `replaced` are the sub-communities whose report stands for their elements.
+    kind: "elements" (all of them), "trimmed" (as many as fit) or "substituted" (reports of parts
+    stand for their elements). left_out counts what did not fit, by name; `replaced` are the
+    sub-communities whose report stands for their elements.
     """
 
     community: int
@@ -39,10 +43,12 @@ def _counted(counts):
 
 
 class ContextBuilder:
-    """Builds report contexts for the communities of one graph; the text and size of an element are computed once.
+    """Builds report contexts for the communities of one graph; the text and size of an element are
+    computed once.
 
-    limit: tokens a context may have. count: text -> tokens, or the name of a tokenizer of `minirag.tokens`.
-    substitution, every_edge, claims, whole_edges: see `minirag.index.reports.ReportChoices`.
+    limit: tokens a context may have. count: text -> tokens, or the name of a tokenizer of
+    `minirag.text.tokens`. substitution, every_edge, claims, whole_edges: see
+    `minirag.index.reports.ReportChoices`.
 
     Source: GraphRAG, Sec. 2.5
     """
@@ -60,7 +66,12 @@ class ContextBuilder:
     @cached_property
     def degree(self):
         """Relations of each node in the whole graph: its prominence."""
-        return Counter(node for edge in self.graph.edges if edge.kind == "relation" for node in {edge.source, edge.target})
+        return Counter(
+            node
+            for edge in self.graph.edges
+            if edge.kind == "relation"
+            for node in {edge.source, edge.target}
+        )
 
     @cached_property
     def claims_of(self):
@@ -113,18 +124,32 @@ class ContextBuilder:
         if kind == "report":
             report = reports[place]
             findings = " ".join(f"{f.summary}. {f.explanation}" for f in report.findings)
-            return _one_line(f"Report {self.communities.items[place].id}: {report.title}", f"{report.summary} {findings}")
+            return _one_line(
+                f"Report {self.communities.items[place].id}: {report.title}",
+                f"{report.summary} {findings}",
+            )
         name = lambda node: self.graph.nodes[node].name
         if kind == "node":
             node = self.graph.nodes[place]
-            return _one_line(f"Entity {place}: {node.name}{f' ({node.type})' if node.type else ''}", node.description)
+            return _one_line(
+                f"Entity {place}: {node.name}{f' ({node.type})' if node.type else ''}",
+                node.description,
+            )
         if kind == "edge":
             edge = self.graph.edges[place]
-            return _one_line(f"Relationship {place}: {name(edge.source)} — {name(edge.target)}", f"{edge.name} {edge.description}")
+            return _one_line(
+                f"Relationship {place}: {name(edge.source)} — {name(edge.target)}",
+                f"{edge.name} {edge.description}",
+            )
         claim = self.graph.claims[place]
         dates = " to ".join(date for date in dict.fromkeys([claim.start, claim.end]) if date)
-        about = f"{name(claim.subject)}{f', {name(claim.object)}' if claim.object is not None else ''}"
-        return _one_line(f"Claim {place}: {about}", f"{' '.join(part for part in (claim.type, claim.status, dates) if part)} {claim.description}")
+        about = (
+            f"{name(claim.subject)}{f', {name(claim.object)}' if claim.object is not None else ''}"
+        )
+        return _one_line(
+            f"Claim {place}: {about}",
+            f"{' '.join(part for part in (claim.type, claim.status, dates) if part)} {claim.description}",
+        )
 
     def size(self, kind, place, reports=None):
         """Tokens of an element's line and the line break after it."""
@@ -146,7 +171,8 @@ class ContextBuilder:
         return [item for item in found if item[0] != "node" or item[1] in members]
 
     def build(self, place, reports=None):
-        """The `Context` of a community. `reports`: position -> Report of the sub-communities; one without a report keeps its elements.
+        """The `Context` of a community. `reports`: position -> Report of the sub-communities; one
+        without a report keeps its elements.
 
         Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf, sec-2.5-higher)
         """

@@ -9,17 +9,20 @@ import numpy as np
 
 from ..algorithms.ego_graphs import ego_graph, members, pool, rank_ego_graphs, touched
 from ..algorithms.textual import TextualGraph
-from ..utils import MiniragError, write_atomic
+from ..core.errors import MiniragError
+from ..core.files import write_atomic
 
 FILE = "ego_graphs.json"
 
 
 @dataclass(frozen=True)
 class EgoIndex:
-    """Row i of `pooled` is the mean vector z_g of the ego-graph of node i: (nodes, d), float64. Make one with `EgoIndex.build`.
+    """Row i of `pooled` is the mean vector z_g of the ego-graph of node i: (nodes, d), float64.
+    Make one with `EgoIndex.build`.
 
-    hops, direction: see `minirag.algorithms.ego_graphs.members`. rows: text -> row of `text_vectors` (texts, d), every text once;
-    `node_vectors` and `edge_vectors` put them in the graph's order.
+    hops, direction: see `minirag.algorithms.ego_graphs.members`. rows: text -> row of
+    `text_vectors` (texts, d), every text once; `node_vectors` and `edge_vectors` put them in the
+    graph's order.
 
     Source: GRAG, Eq. 2 (eq-2)
     """
@@ -34,7 +37,8 @@ class EgoIndex:
 
     @classmethod
     def build(cls, graph, encoder, hops=2, direction="out"):
-        """Encode every distinct text of the graph once, all in one call, and pool the ego-graphs. encoder: see `minirag.load_encoder`.
+        """Encode every distinct text of the graph once, all in one call, and pool the ego-graphs.
+        encoder: see `minirag.load_encoder`.
 
         Source: GRAG, Eq. 2 (eq-2)
         """
@@ -47,7 +51,11 @@ class EgoIndex:
         return cls(graph, encoder, hops, direction, rows, vectors, pool(nodes, edges, *inside))
 
     def __repr__(self):
-        reach = {"out": "reached from its root", "in": "reaching its root", "both": "reached either way"}[self.direction]
+        reach = {
+            "out": "reached from its root",
+            "in": "reaching its root",
+            "both": "reached either way",
+        }[self.direction]
         size = f"{len(self.pooled)} ego-graphs of {self.hops} hop{'s' * (self.hops != 1)} ({reach})"
         return f"EgoIndex: {size}, {len(self.rows)} texts in {self.pooled.shape[1]} dimensions by {self.encoder.name}"
 
@@ -66,7 +74,8 @@ class EgoIndex:
         return self.text_vectors[_places(self.graph, self.rows)[1]]
 
     def rank(self, question, top):
-        """The ego-graphs nearest to the question: `[(root position, cosine)]`, best first, equals by position.
+        """The ego-graphs nearest to the question: `[(root position, cosine)]`, best first, equals
+        by position.
 
         Source: GRAG, Eq. 3-4 (eq-3, eq-4)
         """
@@ -82,17 +91,25 @@ class EgoIndex:
         questions = list(questions)
         if not questions or not self.graph.nodes:
             return [[] for _ in questions]
-        places, cosines = rank_ego_graphs(self.encoder.encode(questions, kind="query"), self.pooled, top)
+        places, cosines = rank_ego_graphs(
+            self.encoder.encode(questions, kind="query"), self.pooled, top
+        )
         return [list(zip(row, scores)) for row, scores in zip(places.tolist(), cosines.tolist())]
 
     def subgraph(self, root):
-        """The ego-graph of one node: `(TextualGraph, node positions, edge positions)`, its root first."""
+        """The ego-graph of one node: `(TextualGraph, node positions, edge positions)`, its root
+        first.
+        """
         if not 0 <= root < len(self.graph.nodes):
-            raise MiniragError(f"There is no node {root!r}: an ego-graph's root is a position from 0 to {len(self.graph.nodes) - 1}.")
+            raise MiniragError(
+                f"There is no node {root!r}: an ego-graph's root is a position from 0 to {len(self.graph.nodes) - 1}."
+            )
         return ego_graph(self.graph, root, self.hops, self.direction)
 
     def union(self, roots):
-        """What some ego-graphs hold together: `(node positions, edge positions)`, each once and sorted."""
+        """What some ego-graphs hold together: `(node positions, edge positions)`, each once and
+        sorted.
+        """
         try:
             nodes, edges = members(self.graph, self.hops, self.direction, roots)
         except ValueError as error:
@@ -100,10 +117,11 @@ class EgoIndex:
         return tuple(np.unique(nodes.indices).tolist()), tuple(np.unique(edges.indices).tolist())
 
     def extended(self, nodes=(), edges=()):
-        """The index of the graph with these texts as further nodes and these `(head, text, tail)` as further edges, as if built anew.
+        """The index of the graph with these texts as further nodes and these `(head, text, tail)`
+        as further edges, as if built anew.
 
-        Positions go on where the graph's nodes end. Only texts that the index does not know are encoded, and only ego-graphs that the
-        addition touches are pooled again.
+        Positions go on where the graph's nodes end. Only texts that the index does not know are
+        encoded, and only ego-graphs that the addition touches are pooled again.
         """
         before = len(self.graph.nodes)
         try:
@@ -111,18 +129,31 @@ class EgoIndex:
         except ValueError as error:
             raise MiniragError(f"The graph cannot be extended: {error}") from error
         rows, vectors = _encoded(graph, self.encoder, self.rows, self.text_vectors)
-        old = touched(graph, range(len(self.graph.edges), len(graph.edges)), self.hops, self.direction)
+        old = touched(
+            graph, range(len(self.graph.edges), len(graph.edges)), self.hops, self.direction
+        )
         roots = np.union1d(old, np.arange(before, len(graph.nodes))).astype(np.int64)
         pooled = np.zeros((len(graph.nodes), vectors.shape[1]))
         pooled[:before] = self.pooled
         if len(roots):
             node_places, edge_places = _places(graph, rows)
-            pooled[roots] = pool(vectors[node_places], vectors[edge_places], *members(graph, self.hops, self.direction, roots))
+            pooled[roots] = pool(
+                vectors[node_places],
+                vectors[edge_places],
+                *members(graph, self.hops, self.direction, roots),
+            )
         return EgoIndex(graph, self.encoder, self.hops, self.direction, rows, vectors, pooled)
 
     def save(self, folder):
-        """Write graph and choices to a folder, in an open format. Vectors stay in the embedding cache."""
-        kept = {"hops": self.hops, "direction": self.direction, "nodes": self.graph.nodes, "edges": self.graph.edges}
+        """Write graph and choices to a folder, in an open format. Vectors stay in the embedding
+        cache.
+        """
+        kept = {
+            "hops": self.hops,
+            "direction": self.direction,
+            "nodes": self.graph.nodes,
+            "edges": self.graph.edges,
+        }
         write_atomic(Path(folder) / FILE, json.dumps(kept, ensure_ascii=False) + "\n")
         return Path(folder)
 
@@ -131,17 +162,23 @@ class EgoIndex:
         """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
         path = Path(folder) / FILE
         if not path.is_file():
-            raise MiniragError(f"{folder} holds no saved ego-graphs: {FILE} is missing. Build them again.")
+            raise MiniragError(
+                f"{folder} holds no saved ego-graphs: {FILE} is missing. Build them again."
+            )
         try:
             kept = json.loads(path.read_text(encoding="utf-8"))
             graph = TextualGraph(tuple(kept["nodes"]), tuple(map(tuple, kept["edges"])))
             return cls.build(graph, encoder, kept["hops"], kept["direction"])
         except (ValueError, LookupError, TypeError) as error:
-            raise MiniragError(f"{path} cannot be read as saved ego-graphs ({type(error).__name__}: {error}). Build them again.") from error
+            raise MiniragError(
+                f"{path} cannot be read as saved ego-graphs ({type(error).__name__}: {error}). Build them again."
+            ) from error
 
 
 def _encoded(graph, encoder, rows, vectors):
-    """`(rows, vectors)` with every text of the graph: those that `rows` does not know yet are encoded in one call and put at the end."""
+    """`(rows, vectors)` with every text of the graph: those that `rows` does not know yet are
+    encoded in one call and put at the end.
+    """
     texts = dict.fromkeys((*graph.nodes, *(text for _, text, _ in graph.edges)))
     fresh = [text for text in texts if text not in rows]
     if not fresh and len(rows):
@@ -154,4 +191,6 @@ def _encoded(graph, encoder, rows, vectors):
 def _places(graph, rows):
     """The row of every node's text and of every edge's text, as two integer arrays."""
     edges = (rows[text] for _, text, _ in graph.edges)
-    return np.array([rows[text] for text in graph.nodes], dtype=np.int64), np.array(list(edges), dtype=np.int64)
+    return np.array([rows[text] for text in graph.nodes], dtype=np.int64), np.array(
+        list(edges), dtype=np.int64
+    )

@@ -3,21 +3,25 @@
 import numpy as np
 import scipy.sparse as sparse
 
-from ..build.phrases import normalise_phrase
-from ..utils import MiniragError
+from ..core.errors import MiniragError
+from ..graphs.phrases import normalise_phrase
 
 
 def adjacency_matrix(graph, synonymy="add"):
-    """Symmetric weights (nodes, nodes): how often two nodes are related, and how alike their names are.
+    """Symmetric weights (nodes, nodes): how often two nodes are related, and how alike their names
+    are.
 
-    `synonymy="add"` adds the cosine to the number of triples, as the paper writes; `"overwrite"` lets it replace that
-    number, as the released code does (three triples and a cosine of .85 give .85 instead of 3.85); `"none"` leaves it out.
-    Self-loops are dropped. Only ratios matter to a random walk: every weight is counted in both directions.
+    `synonymy="add"` adds the cosine to the number of triples, as the paper writes; `"overwrite"`
+    lets it replace that number, as the released code does (three triples and a cosine of .85 give
+    .85 instead of 3.85); `"none"` leaves it out. Self-loops are dropped. Only ratios matter to a
+    random walk: every weight is counted in both directions.
 
     Source: Wang, Sec. IV-B (hippo-synonymy)
     """
     count = len(graph.nodes)
-    relations = _pairs([e for e in graph.edges if e.kind == "relation" and e.source != e.target], count)
+    relations = _pairs(
+        [e for e in graph.edges if e.kind == "relation" and e.source != e.target], count
+    )
     relations = relations + relations.T
     if synonymy not in ("add", "overwrite", "none"):
         raise MiniragError(f"synonymy={synonymy!r}: expected 'add', 'overwrite' or 'none'.")
@@ -32,15 +36,21 @@ def adjacency_matrix(graph, synonymy="add"):
 
 def _pairs(edges, count):
     rows, columns = [e.source for e in edges], [e.target for e in edges]
-    return sparse.csr_matrix((np.array([e.weight for e in edges], dtype=float), (rows, columns)), shape=(count, count))
+    return sparse.csr_matrix(
+        (np.array([e.weight for e in edges], dtype=float), (rows, columns)), shape=(count, count)
+    )
 
 
 def fact_matrix(graph):
-    """Which node stands in which relation: (relations, nodes) of zeros and ones. Relations come in the order of `graph.edges`."""
+    """Which node stands in which relation: (relations, nodes) of zeros and ones. Relations come in
+    the order of `graph.edges`.
+    """
     relations = [e for e in graph.edges if e.kind == "relation"]
     rows = [r for r, e in enumerate(relations) for _ in {e.source, e.target}]
     columns = [node for e in relations for node in sorted({e.source, e.target})]
-    return sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(relations), len(graph.nodes)))
+    return sparse.csr_matrix(
+        (np.ones(len(rows)), (rows, columns)), shape=(len(relations), len(graph.nodes))
+    )
 
 
 def fact_passage_matrix(graph):
@@ -48,11 +58,14 @@ def fact_passage_matrix(graph):
     relations = [e for e in graph.edges if e.kind == "relation"]
     pairs = sorted({(place, r) for r, edge in enumerate(relations) for place in edge.chunks})
     rows, columns = zip(*pairs)
-    return sparse.csr_matrix((np.ones(len(pairs)), (rows, columns)), shape=(len(graph.chunks), len(relations)))
+    return sparse.csr_matrix(
+        (np.ones(len(pairs)), (rows, columns)), shape=(len(graph.chunks), len(relations))
+    )
 
 
 def passage_matrix(graph, counts="text", script="unicode"):
-    """The |P| x |N| matrix that turns node probabilities into passage scores. How a phrase is counted is a choice:
+    """The |P| x |N| matrix that turns node probabilities into passage scores. How a phrase is
+    counted is a choice:
 
     - "text": how often the phrase occurs in the passage, title included, and at least 1 where it
       was extracted from it. The paper counts how often a phrase "appears in each original

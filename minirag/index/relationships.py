@@ -2,19 +2,22 @@
 
 from typing import Literal
 
-from ..choices import check_value
+from ..core.options import check_value
 from .vectors import VectorIndex
 
 RelationText = Literal["description and names", "keywords, names, description"]
 
 
 def relationship_index(graph, encoder, text="description and names"):
-    """Encode every edge; row i is edge i. "description and names" (the survey), or "keywords, names, description" (LightRAG's code).
+    """Encode every edge; row i is edge i. "description and names" (the survey), or "keywords,
+    names, description" (LightRAG's code).
 
     Source: Survey, Sec. 5 (indices)
     """
     check_value("relation_text", text, RelationText)
-    labels = [f"{graph.nodes[edge.source].name} — {graph.nodes[edge.target].name}" for edge in graph.edges]
+    labels = [
+        f"{graph.nodes[edge.source].name} — {graph.nodes[edge.target].name}" for edge in graph.edges
+    ]
     texts = [relationship_text(graph, edge, text) for edge in graph.edges]
     return VectorIndex(tuple(labels), encoder.encode(texts), encoder)
 

@@ -1,16 +1,22 @@
-"""From what a report or an answer cites back to the passages: entities, relationships, claims and reports by number, or passage ids."""
+"""From what a report or an answer cites back to the passages: entities, relationships, claims and
+reports by number, or passage ids.
+"""
 
 import re
 
 BRACKET = re.compile(r"\[([^\[\]]{1,600})\]")
-CITED = re.compile(r"\b(Reports?|Entit(?:y|ies)|Relationships?|Claims?|Sources?)\s*\(([^()]*)\)", re.IGNORECASE)
+CITED = re.compile(
+    r"\b(Reports?|Entit(?:y|ies)|Relationships?|Claims?|Sources?)\s*\(([^()]*)\)", re.IGNORECASE
+)
 
 
 def cited(index, text):
-    """What stands in square brackets in `text`: `(positions of reports, positions of chunks)`, each once, in order of mention.
+    """What stands in square brackets in `text`: `(positions of reports, positions of chunks)`, each
+    once, in order of mention.
 
-    `[Data: Entities (3, 8); Reports (1-2)]` and `[report:1-2]` name elements by their number, `[n07, n12]` names passages by their id. A cited
-    report stands for the passages that it cites itself; "+more" and numbers that do not exist stand for nothing.
+    `[Data: Entities (3, 8); Reports (1-2)]` and `[report:1-2]` name elements by their number,
+    `[n07, n12]` names passages by their id. A cited report stands for the passages that it cites
+    itself; "+more" and numbers that do not exist stand for nothing.
     """
     graph, items = index.communities.graph, index.communities.items
     community = {item.id: place for place, item in enumerate(items)}
@@ -37,7 +43,13 @@ def cited(index, text):
                     chunks[chunk[name]] = True
                 elif name.removeprefix("report:") in community and name.startswith("report:"):
                     reports[community[name.removeprefix("report:")]] = True
-        if not chunks and not waiting:  # nothing but reports was cited: their own citations say which passages
-            waiting = [index.reports[place].text for place in reports if place in index.reports and place not in read]
+        if (
+            not chunks and not waiting
+        ):  # nothing but reports was cited: their own citations say which passages
+            waiting = [
+                index.reports[place].text
+                for place in reports
+                if place in index.reports and place not in read
+            ]
             read |= set(reports)
     return list(reports), list(chunks)

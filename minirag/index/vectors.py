@@ -7,15 +7,17 @@ import numpy as np
 
 from ..algorithms.late_interaction import TokenVectors, maxsim_blocks, self_maxsim
 from ..algorithms.vectors import top_k
-from ..choices import check_value
-from ..results import Step
+from ..core.options import check_value
+from ..core.results import Step
 
 NodeText = Literal["name", "description", "name and description"]
 
 
 @dataclass(frozen=True)
 class VectorIndex:
-    """`labels[i]` has the L2-normalised row `vectors[i]`; `encoder` made them and encodes what is searched for."""
+    """`labels[i]` has the L2-normalised row `vectors[i]`; `encoder` made them and encodes what is
+    searched for.
+    """
 
     labels: tuple[str, ...]
     vectors: np.ndarray
@@ -79,7 +81,7 @@ class TokenIndex:
 
 def text_index(labels, texts, encoder):
     """A `VectorIndex` of texts, or a `TokenIndex` where the encoder gives one vector for each
-    token (see `minirag.token_encoders`).
+    token (see `minirag.encoders.token_encoders`).
     """
     vectors = encoder.encode(texts)
     if callable(getattr(encoder, "tokens", None)):
@@ -115,10 +117,13 @@ def chunk_index(chunks, encoder):
 
 
 def report_index(index, encoder):
-    """Encode the report of every community: the positions of the communities and a `VectorIndex` of their reports.
+    """Encode the report of every community: the positions of the communities and a `VectorIndex` of
+    their reports.
 
     Source: Survey, App. B.1 (op-new); GraphRAG, Sec. 5 (sec-5)
     """
     places = sorted(index.reports)
     labels = tuple(index.reports[place].title for place in places)
-    return places, VectorIndex(labels, encoder.encode([index.reports[place].text for place in places]), encoder)
+    return places, VectorIndex(
+        labels, encoder.encode([index.reports[place].text for place in places]), encoder
+    )

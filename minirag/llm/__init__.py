@@ -1,4 +1,6 @@
-"""Language models behind one call: offline rules, recordings, OpenAI-compatible servers, local Hugging Face models."""
+"""Language models behind one call: offline rules, recordings, OpenAI-compatible servers, local
+Hugging Face models.
+"""
 
 from .base import LLM, Completion
 from .ledger import Counts, Ledger

@@ -3,15 +3,18 @@
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
+from ..core.display import progress
+from ..core.errors import MiniragError
 from ..prompts import TASKS, find_task
-from ..tokens import count_tokens
-from ..utils import MiniragError, progress
+from ..text.tokens import count_tokens
 from .ledger import Counts, Ledger
 
 
 @dataclass(frozen=True)
 class Completion:
-    """A reply and what it cost. `replayed`: it came from a file; `estimated`: nobody was asked (a dry run)."""
+    """A reply and what it cost. `replayed`: it came from a file; `estimated`: nobody was asked (a
+    dry run).
+    """
 
     text: str
     prompt_tokens: int = 0
@@ -22,7 +25,8 @@ class Completion:
 
 
 class LLM:
-    """Whatever answers tasks. A subclass sets `name` and implements `complete(task, messages, fields) -> Completion`.
+    """Whatever answers tasks. A subclass sets `name` and implements `complete(task, messages,
+    fields) -> Completion`.
 
     is_model: False for rules, so that no table shows their work as a model's.
     travels: whether a copy may work in another process; if not, `map` takes threads only.
@@ -40,10 +44,14 @@ class LLM:
         return self.name
 
     def complete(self, task, messages, fields):
-        raise MiniragError(f"{type(self).__name__} must implement complete(task, messages, fields) and return a Completion.")
+        raise MiniragError(
+            f"{type(self).__name__} must implement complete(task, messages, fields) and return a Completion."
+        )
 
     def __call__(self, task, **fields):
-        """Ask, parse, count; return the parsed value. A reply that breaks the format never raises, its losses are in the ledger."""
+        """Ask, parse, count; return the parsed value. A reply that breaks the format never raises,
+        its losses are in the ledger.
+        """
         value, stage, counts = ask(self, task, fields)
         self.ledger.add(stage, counts)
         return value
@@ -51,19 +59,25 @@ class LLM:
     def map(self, task, list_of_fields, executor=None, description=""):
         """The values for many fields, in order.
 
-        executor: None, a thread pool, a process pool, or a Dask cluster's `client.get_executor()`. If one call fails, those not
-        yet started are cancelled, the others are waited for and counted, and the error is raised.
+        executor: None, a thread pool, a process pool, or a Dask cluster's `client.get_executor()`.
+        If one call fails, those not yet started are cancelled, the others are waited for and
+        counted, and the error is raised.
         """
         task, items = find_task(task), list(list_of_fields)
         if executor is None:
             return [self(task, **fields) for fields in progress(items, description=description)]
         threads = isinstance(executor, ThreadPoolExecutor)
         if not (threads or self.travels):
-            raise MiniragError(f"{self.name} cannot be sent to another process. Use a concurrent.futures.ThreadPoolExecutor.")
-        # A call to a model is slow and goes alone; rules are quick, so other processes get them by the dozen.
+            raise MiniragError(
+                f"{self.name} cannot be sent to another process. Use a concurrent.futures.ThreadPoolExecutor."
+            )
+        # A call to a model is slow and goes alone; rules are quick, so other processes get them by
+        # the dozen.
         size = 1 if threads else max(1, min(64, len(items) // 16))
         batches = [items[start : start + size] for start in range(0, len(items), size)]
-        portable = task.name if TASKS.get(task.name) is task else task  # a name travels better than functions do
+        portable = (
+            task.name if TASKS.get(task.name) is task else task
+        )  # a name travels better than functions do
         futures = [executor.submit(ask_all, self, portable, batch) for batch in batches]
         self._collect(futures, description, len(items))
         return [value for future in futures for value, _, _ in future.result()]
@@ -85,7 +99,9 @@ class LLM:
 
 
 def token_count(*texts):
-    """Tokens as `minirag.tokens` counts them without a model: an estimate, for those who report none."""
+    """Tokens as `minirag.text.tokens` counts them without a model: an estimate, for those who
+    report none.
+    """
     return sum(count_tokens(text) for text in texts)
 
 
@@ -96,7 +112,15 @@ def ask(llm, task, fields):
     value, dropped = task.parse(completion.text)
     if completion.estimated:
         dropped = 0
-    counts = Counts(1, completion.prompt_tokens, completion.completion_tokens, dropped, int(dropped > 0), completion.retries, int(completion.replayed))
+    counts = Counts(
+        1,
+        completion.prompt_tokens,
+        completion.completion_tokens,
+        dropped,
+        int(dropped > 0),
+        completion.retries,
+        int(completion.replayed),
+    )
     return value, task.stage, counts
 
 

@@ -2,22 +2,28 @@
 
 import threading
 
-from ..model_files import quiet
-from ..utils import MiniragError
+from ..core.errors import MiniragError
+from ..core.model_files import quiet
 from .base import LLM, Completion
 
 PLAIN_CHAT = "{% for message in messages %}{{ message['role'] | capitalize }}: {{ message['content'] }}\n\n{% endfor %}Assistant:"
 
 
 class HuggingFace(LLM):
-    """A causal language model from the hub or from a folder; its own chat template, or a plain one if it has none.
+    """A causal language model from the hub or from a folder; its own chat template, or a plain one
+    if it has none.
 
-    options: max_new_tokens caps every task's own limit; device ("cpu", "cuda"), default a GPU if there is one.
+    options: max_new_tokens caps every task's own limit; device ("cpu", "cuda"), default a GPU if
+    there is one.
     """
 
     def __init__(self, model, *, device=None, max_new_tokens=None):
         super().__init__()
-        self.name, self.model_name, self.max_new_tokens = f"hf:{str(model).rstrip('/').rsplit('/', 1)[-1]}", str(model), max_new_tokens
+        self.name, self.model_name, self.max_new_tokens = (
+            f"hf:{str(model).rstrip('/').rsplit('/', 1)[-1]}",
+            str(model),
+            max_new_tokens,
+        )
         self._device, self._lock, self._model = device, threading.Lock(), None
 
     def _load(self):
@@ -29,10 +35,16 @@ class HuggingFace(LLM):
             try:
                 with quiet():
                     self._tokenizer = transformers.AutoTokenizer.from_pretrained(self.model_name)
-                    self._model = transformers.AutoModelForCausalLM.from_pretrained(self.model_name).to(device).eval()
+                    self._model = (
+                        transformers.AutoModelForCausalLM.from_pretrained(self.model_name)
+                        .to(device)
+                        .eval()
+                    )
             except (OSError, ValueError) as error:
                 why = str(error).splitlines()[0][:200]
-                raise MiniragError(f"{self.name}: no causal language model could be loaded from {self.model_name!r} ({why}).") from error
+                raise MiniragError(
+                    f"{self.name}: no causal language model could be loaded from {self.model_name!r} ({why})."
+                ) from error
         return self._tokenizer, self._model
 
     def complete(self, task, messages, fields):
@@ -41,7 +53,13 @@ class HuggingFace(LLM):
         with self._lock:  # one at a time: a model has no use for threads of ours
             tokenizer, model = self._load()
             template = tokenizer.chat_template or PLAIN_CHAT
-            encoded = tokenizer.apply_chat_template(messages, chat_template=template, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+            encoded = tokenizer.apply_chat_template(
+                messages,
+                chat_template=template,
+                add_generation_prompt=True,
+                return_tensors="pt",
+                return_dict=True,
+            )
             read = encoded["input_ids"].shape[1]
             room = self._room(read, task)
             end = tokenizer.eos_token_id
@@ -51,14 +69,18 @@ class HuggingFace(LLM):
                     attention_mask=encoded["attention_mask"].to(model.device),
                     max_new_tokens=room,
                     **self._choice(task),
-                    pad_token_id=tokenizer.pad_token_id if tokenizer.pad_token_id is not None else end,
+                    pad_token_id=tokenizer.pad_token_id
+                    if tokenizer.pad_token_id is not None
+                    else end,
                 )
         written = output[0, read:]
         return Completion(tokenizer.decode(written, skip_special_tokens=True), read, len(written))
 
     @staticmethod
     def _choice(task):
-        """Greedy, so that the same prompt gives the same answer; a sample is drawn with its own number as the seed."""
+        """Greedy, so that the same prompt gives the same answer; a sample is drawn with its own
+        number as the seed.
+        """
         import torch
 
         if task.sample is None:
@@ -71,5 +93,7 @@ class HuggingFace(LLM):
         wish = min(task.max_tokens, self.max_new_tokens or task.max_tokens)
         room = wish if window is None else min(wish, window - read)
         if room < 1:
-            raise MiniragError(f"{self.name}: a {task.name!r} prompt has {read} tokens, the model takes {window}. Use smaller chunks or another model.")
+            raise MiniragError(
+                f"{self.name}: a {task.name!r} prompt has {read} tokens, the model takes {window}. Use smaller chunks or another model."
+            )
         return room

@@ -1,4 +1,6 @@
-"""What asking cost: calls and tokens per stage, because cost is half of what graph-based RAG papers compare."""
+"""What asking cost: calls and tokens per stage, because cost is half of what graph-based RAG papers
+compare.
+"""
 
 import threading
 from dataclasses import asdict, astuple, dataclass, fields
@@ -9,8 +11,11 @@ from ..prompts import STAGES
 
 @dataclass(frozen=True)
 class Counts:
-    """calls: prompts answered; tokens: of those prompts and answers, also of replayed ones; dropped: items the parser could not use;
-    malformed: replies that had any; retries: extra attempts; replayed: calls answered from a file, so not paid again."""
+    """calls: prompts answered; tokens: of those prompts and answers, also of replayed ones;
+    dropped: items the parser could not use;
+    malformed: replies that had any; retries: extra attempts; replayed: calls answered from a file,
+    so not paid again.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -32,9 +37,11 @@ class Counts:
 
 
 class Ledger:
-    """Counts per stage (build, index, retrieve, answer). Threads may add at once; `snapshot` is a copy that stands still.
+    """Counts per stage (build, index, retrieve, answer). Threads may add at once; `snapshot` is a
+    copy that stands still.
 
-    `ledger - earlier_snapshot` is a ledger of what came in between. `note` says whose tokens these are.
+    `ledger - earlier_snapshot` is a ledger of what came in between. `note` says whose tokens these
+    are.
     """
 
     def __init__(self, counts=None, note=""):
@@ -71,13 +78,24 @@ class Ledger:
         """One row (a dict) per stage that was used, then the total."""
         counts = self.snapshot()._counts
         stages = [stage for stage in STAGES if stage in counts] + sorted(set(counts) - set(STAGES))
-        return [{"stage": stage, **asdict(counts[stage])} for stage in stages] + [{"stage": "total", **asdict(self.total)}]
+        return [{"stage": stage, **asdict(counts[stage])} for stage in stages] + [
+            {"stage": "total", **asdict(self.total)}
+        ]
 
     def __repr__(self):
         names = ["stage", *(field.name for field in fields(Counts))]
-        rows = [names] + [[f"{row[name]:,}" if name != "stage" else row[name] for name in names] for row in self.table()]
+        rows = [names] + [
+            [f"{row[name]:,}" if name != "stage" else row[name] for name in names]
+            for row in self.table()
+        ]
         widths = [max(len(row[column]) for row in rows) for column in range(len(names))]
-        lines = ["  ".join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]) for row in rows]
+        lines = [
+            "  ".join(
+                [row[0].ljust(widths[0])]
+                + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+            )
+            for row in rows
+        ]
         return "\n".join(lines + ([self.note] if self.note else []))
 
     def _repr_html_(self):
@@ -87,4 +105,6 @@ class Ledger:
         for row in self.table():
             cells = [escape(row["stage"]), *(f"{row[name]:,}" for name in names[1:])]
             body += f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-        return f"<table><tr>{head}</tr>{body}</table>" + (f"<p>{escape(self.note)}</p>" if self.note else "")
+        return f"<table><tr>{head}</tr>{body}</table>" + (
+            f"<p>{escape(self.note)}</p>" if self.note else ""
+        )

@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from .base import LLM, Completion, token_count
 from .replay import prompt_key, read_answers
 
@@ -34,7 +34,12 @@ class DryRun(LLM):
             self.answers[key] = {"reply": text}
         # Without a rule to imitate the reply, a quarter of what the task allows.
         written = token_count(text) if task.rule else task.max_tokens // 4
-        return Completion(text, token_count(*(message["content"] for message in messages)), written, estimated=True)
+        return Completion(
+            text,
+            token_count(*(message["content"] for message in messages)),
+            written,
+            estimated=True,
+        )
 
 
 class Capped(LLM):

@@ -1,6 +1,6 @@
 """From a name to a language model."""
 
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from .base import LLM
 from .limits import Capped, DryRun
 from .offline import OfflineRules
@@ -9,13 +9,25 @@ from .replay import Recorder, Replay
 FORMS = "'offline', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL' or 'hf:MODEL_OR_PATH' ('openai:MODEL' with base_url=... for any compatible server)"
 
 
-def load_llm(spec, *, record=None, max_calls=None, dry_run=False, base_url=None, timeout=60, attempts=5, **options):
+def load_llm(
+    spec,
+    *,
+    record=None,
+    max_calls=None,
+    dry_run=False,
+    base_url=None,
+    timeout=60,
+    attempts=5,
+    **options,
+):
     """The language model that `spec` names; an LLM object is taken as it is.
 
-    record: a file to which every answer is appended, and from which a later run takes it. max_calls: a model stops with an error
-    before one call more. dry_run: count calls and tokens and ask nobody; with `record`, what is recorded already costs nothing.
-    base_url, timeout (seconds of silence), attempts (tries per call) and options (such as temperature) go to the server.
-    Keys come from OPENAI_API_KEY or MINIRAG_API_KEY, addresses also from MINIRAG_BASE_URL or OPENAI_BASE_URL.
+    record: a file to which every answer is appended, and from which a later run takes it.
+    max_calls: a model stops with an error before one call more. dry_run: count calls and tokens and
+    ask nobody; with `record`, what is recorded already costs nothing. base_url, timeout (seconds of
+    silence), attempts (tries per call) and options (such as temperature) go to the server. Keys
+    come from OPENAI_API_KEY or MINIRAG_API_KEY, addresses also from MINIRAG_BASE_URL or
+    OPENAI_BASE_URL.
     """
     if dry_run:
         return _dry_run(spec, record)
@@ -34,7 +46,9 @@ def _named(spec, base_url, timeout, attempts, options):
     if kind in ("openai", "ollama") and name:
         from .openai_compatible import OpenAICompatible
 
-        return OpenAICompatible(kind, name, base_url=base_url, timeout=timeout, attempts=attempts, **options)
+        return OpenAICompatible(
+            kind, name, base_url=base_url, timeout=timeout, attempts=attempts, **options
+        )
     if kind == "hf" and name:
         from .hf import HuggingFace
 

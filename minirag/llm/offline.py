@@ -1,11 +1,13 @@
 """The rules behind every task that can be answered without a model's knowledge or judgement."""
 
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from .base import LLM, Completion, token_count
 
 
 class OfflineRules(LLM):
-    """Answers by the tasks' offline rules, through the same parsers as a model's replies. Not a language model, and says so."""
+    """Answers by the tasks' offline rules, through the same parsers as a model's replies. Not a
+    language model, and says so.
+    """
 
     name = "offline rules (not a language model)"
     is_model = False
@@ -15,6 +17,10 @@ class OfflineRules(LLM):
     def complete(self, task, messages, fields):
         if task.needs_model:
             forms = "'openai:MODEL', 'ollama:MODEL', 'hf:MODEL' or 'replay:FILE'"
-            raise MiniragError(f"needs a model: no rule can answer the task {task.name!r}. Pass llm={forms}.")
+            raise MiniragError(
+                f"needs a model: no rule can answer the task {task.name!r}. Pass llm={forms}."
+            )
         text = task.rule(fields)
-        return Completion(text, token_count(*(message["content"] for message in messages)), token_count(text))
+        return Completion(
+            text, token_count(*(message["content"] for message in messages)), token_count(text)
+        )

@@ -7,16 +7,17 @@ import threading
 from concurrent.futures import Future
 from pathlib import Path
 
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from .base import LLM, Completion
-
 
 TOKENS = ("prompt_tokens", "completion_tokens")
 START = b'{"key": "'  # of every line that a recorder writes
 
 
 def prompt_key(task, messages):
-    """What an answer is stored under: a hash of the task's name and of every turn that is sent; of a sample also of its number and temperature."""
+    """What an answer is stored under: a hash of the task's name and of every turn that is sent; of
+    a sample also of its number and temperature.
+    """
     sample = [] if task.sample is None else [task.sample, task.temperature]
     return hashlib.sha256(json.dumps([task.name, messages, *sample]).encode()).hexdigest()[:32]
 
@@ -24,8 +25,8 @@ def prompt_key(task, messages):
 def read_answers(path):
     """A recording as {key: row}, and the number of bytes up to the end of its last whole line.
 
-    A last line that was cut off, as a killed run leaves it, is no answer. A broken line elsewhere, and
-    a last line that no run has written, are errors.
+    A last line that was cut off, as a killed run leaves it, is no answer. A broken line elsewhere,
+    and a last line that no run has written, are errors.
     """
     data = path.read_bytes() if path.exists() else b""
     whole, _, torn = data.rpartition(b"\n")
@@ -44,7 +45,9 @@ def read_answers(path):
     if row:
         answers[row["key"]] = row
     elif torn.strip() and not torn.startswith(START) and not START.startswith(torn):
-        raise MiniragError(f"{path} is no recording: its last line is no answer. Give another file.")
+        raise MiniragError(
+            f"{path} is no recording: its last line is no answer. Give another file."
+        )
     return answers, len(data) if row else len(data) - len(torn)
 
 
@@ -53,14 +56,18 @@ def _row(line):
         row = json.loads(line)
     except ValueError:
         return None
-    good = isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("key", "task", "model", "reply"))
+    good = isinstance(row, dict) and all(
+        isinstance(row.get(name), str) for name in ("key", "task", "model", "reply")
+    )
     # A boolean is an int to Python, but no number of tokens.
     counted = good and all(type(row.get(name, 0)) is int for name in TOKENS)
     return row if counted else None
 
 
 class Replay(LLM):
-    """Answers recorded before, and only those: another prompt is an error that names the task and how to record it."""
+    """Answers recorded before, and only those: another prompt is an error that names the task and
+    how to record it.
+    """
 
     travels = True
     note = "Tokens of replayed answers are those that were paid when they were recorded."
@@ -99,11 +106,13 @@ def replayed(row):
 
 
 class Recorder(LLM):
-    """A model whose answers are appended to a file as they come, each one flushed to the disk before it is used.
+    """A model whose answers are appended to a file as they come, each one flushed to the disk
+    before it is used.
 
-    A prompt whose answer is in the file is not asked again, also after a run that was killed; a prompt that another thread is
-    asking right now is waited for. An empty reply is asked again by the next run, so that a server's
-    fault does not stay. Two runs with one file may ask a prompt twice; neither loses an answer.
+    A prompt whose answer is in the file is not asked again, also after a run that was killed; a
+    prompt that another thread is asking right now is waited for. An empty reply is asked again by
+    the next run, so that a server's fault does not stay. Two runs with one file may ask a prompt
+    twice; neither loses an answer.
     """
 
     note = Replay.note
@@ -116,7 +125,9 @@ class Recorder(LLM):
         others = {row["model"] for row in stored.values()} - {live.name}
         if others:
             recorded = ", ".join(sorted(others))
-            raise MiniragError(f"{self.path.name} was recorded from {recorded}, not from {live.name}. Record each model into a file of its own.")
+            raise MiniragError(
+                f"{self.path.name} was recorded from {recorded}, not from {live.name}. Record each model into a file of its own."
+            )
         mend_end(self.path, size)
         self._lock, self._underway = threading.Lock(), {}
 
@@ -138,8 +149,17 @@ class Recorder(LLM):
     def _ask(self, key, mine, task, messages, fields):
         try:
             completion = self.live.complete(task, messages, fields)
-            row = {"key": key, "task": task.name, "model": self.live.name, "is_model": self.live.is_model}
-            row |= {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens, "reply": completion.text}
+            row = {
+                "key": key,
+                "task": task.name,
+                "model": self.live.name,
+                "is_model": self.live.is_model,
+            }
+            row |= {
+                "prompt_tokens": completion.prompt_tokens,
+                "completion_tokens": completion.completion_tokens,
+                "reply": completion.text,
+            }
             with self._lock:
                 self._append(row)
                 self.answers[key] = row
@@ -160,7 +180,9 @@ class Recorder(LLM):
             start = file.tell()
             if file.write(line) != len(line):
                 file.truncate(start)
-                raise MiniragError(f"{self.path.name}: the disk is full. The answers recorded so far are kept.")
+                raise MiniragError(
+                    f"{self.path.name}: the disk is full. The answers recorded so far are kept."
+                )
             os.fsync(file.fileno())
 
 

@@ -1,4 +1,6 @@
-"""Stage 4 of the unified framework: every method by name. `METHODS[name].build(corpus)` is the way in."""
+"""Stage 4 of the unified framework: every method by name. `METHODS[name].build(corpus)` is the way
+in.
+"""
 
 from .base import Method
 from .bm25 import BM25Retriever
@@ -6,24 +8,35 @@ from .colbert import ColBERT
 from .dense import DenseRetriever
 from .g_retriever import GRetriever
 from .grag import GRAG
-from .graphrag_global import GraphRAGGlobal
-from .graphrag_local import GraphRAGLocal
+from .graphrag.global_search import GraphRAGGlobal
+from .graphrag.local_search import GraphRAGLocal
+from .graphrag.text_summaries import SemanticSearch, TextSummaries
 from .hipporag import HippoRAG
 from .hyde import HyDE
 from .ircot import IRCoT, IRCoTHippoRAG
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
 from .proposition import PropositionRetriever
-from .text_summaries import SemanticSearch, TextSummaries
 from .vanilla import VanillaRAG
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 
-_BASELINES = (ZeroShot, ChainOfThought, SelfConsistency, VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE)
+_BASELINES = (
+    ZeroShot,
+    ChainOfThought,
+    SelfConsistency,
+    VanillaRAG,
+    BM25Retriever,
+    DenseRetriever,
+    PropositionRetriever,
+    ColBERT,
+    HyDE,
+)
 METHODS = {method.name: method for method in (*_BASELINES, HippoRAG, IRCoT, IRCoTHippoRAG)}
 _GRAPHRAG = (GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch)
 METHODS |= {method.name: method for method in _GRAPHRAG}
-METHODS |= {method.name: method for method in (LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight)}
+_RICH = (LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight)
+METHODS |= {method.name: method for method in _RICH}
 METHODS |= {method.name: method for method in (GRAG, GRetriever)}
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
-__all__ = ["METHODS", "BM25Retriever", "DenseRetriever", "HippoRAG", "IRCoTHippoRAG", "Method"]
+__all__ = sorted({"METHODS", "Method", *(method.__name__ for method in METHODS.values())})

@@ -4,17 +4,20 @@ import functools
 import inspect
 from typing import get_type_hints
 
-from ..choices import check_value
+from ..core.errors import MiniragError
+from ..core.files import valid_text
+from ..core.options import check_value
+from ..core.results import Answer, Passage, Retrieval
 from ..operators import rank
 from ..prompts import find_task
-from ..results import Answer, Passage, Retrieval
-from ..utils import MiniragError, valid_text
 
 READERS = ("answer", "answer_open", "full_answer")
 
 
 def checked(build):
-    """A `build` that refuses what is no corpus, an option that does not exist, and a value that its annotation does not hold."""
+    """A `build` that refuses what is no corpus, an option that does not exist, and a value that its
+    annotation does not hold.
+    """
     signature = inspect.signature(build)
     kinds = get_type_hints(build, include_extras=True)
     named = [name for name, one in signature.parameters.items() if one.kind is not one.VAR_KEYWORD]
@@ -28,7 +31,9 @@ def checked(build):
                 " read_folder(path) your own."
             )
         if not open_ended and (unknown := sorted(set(options) - set(named))):
-            raise MiniragError(f"{cls.__name__} has no option {unknown[0]!r}; it has: {', '.join(named[2:])}.")
+            raise MiniragError(
+                f"{cls.__name__} has no option {unknown[0]!r}; it has: {', '.join(named[2:])}."
+            )
         for name, value in options.items():
             check_value(name, value, kinds.get(name))
         return build(cls, corpus, *args, **options)
@@ -39,10 +44,11 @@ def checked(build):
 class Method:
     """A composition of operators over an index.
 
-    Subclasses set the class attributes, which are the method's row in the survey's Tables 1 and 3, and write `build` and
-    `score_many`: a list of questions in, for each the trace out, whose last step scores every chunk.
-    `answer_task` is the prompt that answers unless another is asked for: "answer" (short, from the
-    passages and nothing else), "answer_open" (short, the model may add what it knows) or
+    Subclasses set the class attributes, which are the method's row in the survey's Tables 1 and 3,
+    and write `build` and
+    `score_many`: a list of questions in, for each the trace out, whose last step scores every
+    chunk. `answer_task` is the prompt that answers unless another is asked for: "answer" (short,
+    from the passages and nothing else), "answer_open" (short, the model may add what it knows) or
     "full_answer" for methods that are judged; other tasks belong to the one method that uses them.
 
     Source: Survey, Alg. 1 (alg-1)
@@ -78,7 +84,9 @@ class Method:
         raise TypeError(f"{cls.__name__} must write its own build().")
 
     def score_many(self, questions):
-        """For each question its trace (a tuple of `Step`); the last step's `data["scores"]` is (chunks,)."""
+        """For each question its trace (a tuple of `Step`); the last step's `data["scores"]` is
+        (chunks,).
+        """
         raise TypeError(f"{type(self).__name__} must write its own score_many().")
 
     def retrieve_many(self, questions, k=5):
@@ -87,7 +95,10 @@ class Method:
         for question, trace in zip(questions, self.score_many(questions)):
             scores = trace[-1].data["scores"]
             best = rank(scores, k, self.ties)
-            passages = tuple(Passage(self.chunks[i], float(scores[i]), place) for place, i in enumerate(best, start=1))
+            passages = tuple(
+                Passage(self.chunks[i], float(scores[i]), place)
+                for place, i in enumerate(best, start=1)
+            )
             retrievals.append(Retrieval(question, self.name, passages, tuple(trace)))
         return retrievals
 

@@ -1,10 +1,10 @@
 """The lexical baseline: no graph, no encoder, no model."""
 
 from ..algorithms.bm25 import BM25, tokenize
-from ..choices import NotNegative, Probability
+from ..core.options import NotNegative, Probability
+from ..core.results import Step
 from ..llm import load_llm
 from ..operators.ranking import top_items
-from ..results import Step
 from .base import Method
 
 
@@ -20,7 +20,15 @@ class BM25Retriever(Method):
     granularity = ("Chunk",)
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder=None, k1: NotNegative = 1.5, b: Probability = 0.75, epsilon: NotNegative = 0.25):
+    def build(
+        cls,
+        corpus,
+        llm="offline",
+        encoder=None,
+        k1: NotNegative = 1.5,
+        b: Probability = 0.75,
+        epsilon: NotNegative = 0.25,
+    ):
         method = cls(corpus.chunks, load_llm(llm))
         method.index = BM25([tokenize(chunk.passage) for chunk in corpus.chunks], k1, b, epsilon)
         return method
@@ -28,4 +36,14 @@ class BM25Retriever(Method):
     def score_many(self, questions):
         labels = [chunk.label for chunk in self.chunks]
         scored = [self.index.scores(tokenize(question)) for question in questions]
-        return [(Step("bm25", "words shared with the question, rare ones count more", top_items(labels, s), {"scores": s}),) for s in scored]
+        return [
+            (
+                Step(
+                    "bm25",
+                    "words shared with the question, rare ones count more",
+                    top_items(labels, s),
+                    {"scores": s},
+                ),
+            )
+            for s in scored
+        ]

@@ -1,6 +1,6 @@
 """The dense baseline: every passage on its own, ranked by the cosine with the question."""
 
-from ..encoders import load_encoder
+from ..encoders.text_encoders import load_encoder
 from ..index import chunk_index
 from ..llm import load_llm
 from ..operators import chunk, question

@@ -1,14 +1,16 @@
-"""G-Retriever: one connected subgraph that collects what is similar to the question, and a trained model that answers from it.
+"""G-Retriever: one connected subgraph that collects what is similar to the question, and a trained
+model that answers from it.
 
-Its paper is not among this kit's papers: the defaults are the survey's composition with the numbers of the released code for WebQSP, and `follow="code"`
-changes nothing. The unified framework's version, whose edges never get a prize, is another code's and not rebuilt.
+Its paper is not among this kit's papers: the defaults are the survey's composition with the numbers
+of the released code for WebQSP, and `follow="code"` changes nothing. The unified framework's
+version, whose edges never get a prize, is another code's and not rebuilt.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
 from ..algorithms.descriptions import describe, flat_text
-from ..choices import Count, NotNegative
+from ..core.options import Count, NotNegative
 from ..index import VectorIndex
 from ..neural.settings import Distance
 from ..operators import node, question, relationship, subgraph
@@ -17,9 +19,11 @@ from .graph_prompted import GraphPrompted, HardPrompt, ModelChoices
 
 @dataclass(frozen=True)
 class RetrieverChoices(ModelChoices):
-    """Everything about G-Retriever that can be chosen, besides `ModelChoices`: it prunes nothing and reads flat tables.
+    """Everything about G-Retriever that can be chosen, besides `ModelChoices`: it prunes nothing
+    and reads flat tables.
 
-    k, k_e, edge_cost: how many ranks of nodes and of edges get a prize, and the price of an edge (`retrieve_subgraph`).
+    k, k_e, edge_cost: how many ranks of nodes and of edges get a prize, and the price of an edge
+    (`retrieve_subgraph`).
     """
 
     text: HardPrompt = "flat"
@@ -30,7 +34,8 @@ class RetrieverChoices(ModelChoices):
 
 
 class GRetriever(GraphPrompted):
-    """The Steiner tree that collects the prizes of similar nodes and edges; graph attention and a language model behind one graph token, once trained.
+    """The Steiner tree that collects the prizes of similar nodes and edges; graph attention and a
+    language model behind one graph token, once trained.
 
     Source: GRAG, Sec. 5.1 (tab-2); Survey, Table 3 (tab-3)
     """

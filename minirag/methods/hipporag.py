@@ -18,36 +18,51 @@ from typing import Annotated, Literal
 import numpy as np
 
 from ..algorithms.pagerank import transition_matrix
-from ..build import choose_extraction, knowledge_graph, with_synonymy
-from ..choices import Between, Count, Options, Positive, choose, vary
-from ..graph import Graph
-from ..index import adjacency_matrix, chunk_index, fact_matrix, fact_passage_matrix, node_index, node_specificity, passage_matrix
+from ..core.errors import MiniragError
+from ..core.files import write_atomic
+from ..core.graph import Graph
+from ..core.options import Between, Count, Options, Positive, choose, vary
+from ..encoders.token_encoders import load_any_encoder
+from ..graphs import choose_extraction, knowledge_graph, with_synonymy
+from ..index import (
+    adjacency_matrix,
+    chunk_index,
+    fact_matrix,
+    fact_passage_matrix,
+    node_index,
+    node_specificity,
+    passage_matrix,
+)
 from ..index.vectors import NodeText
 from ..llm import load_llm
 from ..operators import chunk, node, question, relationship
-from ..token_encoders import load_any_encoder
-from ..utils import MiniragError, write_atomic
 from .base import Method
 
 
 @dataclass(frozen=True)
 class Choices(Options):
-    """Everything about HippoRAG that can be chosen. The defaults are the paper's; `CODE` holds what the released code does instead.
+    """Everything about HippoRAG that can be chosen. The defaults are the paper's; `CODE` holds what
+    the released code does instead.
 
     damping: the walk's parameter; what it means is the next choice.
-    damping_means: "restart" (the paper: the probability of jumping back) or "follow" (the code's PageRank library: of following an edge).
+    damping_means: "restart" (the paper: the probability of jumping back) or "follow" (the code's
+    PageRank library: of following an edge).
     synonymy: "add" the cosine to the number of triples, "overwrite" it, or "none" (an ablation).
-    synonymy_threshold, strict: cosine above which (or, not strict, from which on) two names are synonyms.
-    min_letters, max_neighbours: the code joins no name of this many letters or fewer, and no more than this many synonyms to a name.
+    synonymy_threshold, strict: cosine above which (or, not strict, from which on) two names are
+    synonyms.
+    min_letters, max_neighbours: the code joins no name of this many letters or fewer, and no more
+    than this many synonyms to a name.
     passage_matrix: "text" counts a phrase in the passage's text, "facts" in its triples,
         "incidence" takes 0 or 1 (see `minirag.index.passage_matrix`).
     specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
     reset: "node" gives each query node the same weight, "entity" each query entity, so that a node
         named twice weighs twice.
-    propagation: "ppr", or the ablations "query-nodes" and "neighbours" (`neighbour_hops`: 1 in the paper's words, 2 in its code).
+    propagation: "ppr", or the ablations "query-nodes" and "neighbours" (`neighbour_hops`: 1 in the
+    paper's words, 2 in its code).
     neighbour_share: a neighbour gets its share once a "question", or once for each query "node"
         that reaches it, as in the code.
-    no_entities: a question without entities falls back to "dense" retrieval, or to "uniform" scores.
+    no_entities: a question without entities falls back to "dense" retrieval, or to "uniform"
+    scores.
     ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
     node_text: entities are linked to, and synonyms found by, a node's "name", or its description in
     a graph that has them (see `minirag.index.node_index`).
@@ -98,20 +113,15 @@ CODE = {
     "ties": "descending",
 }
 
-SYNONYMY_CHOICES = (
-    "node_text",
-    "synonymy_threshold",
-    "strict",
-    "min_letters",
-    "max_neighbours",
-)
+SYNONYMY_CHOICES = ("node_text", "synonymy_threshold", "strict", "min_letters", "max_neighbours")
 GRAPH_CHOICES = ("script", "empty_names")
 
 
 class HippoRAG(Method):
     """Single-step retrieval by personalised PageRank from the question's entities.
 
-    `method.graph` is the hippocampal index; `method.with_options(...)` is a cheap copy with other choices.
+    `method.graph` is the hippocampal index; `method.with_options(...)` is a cheap copy with other
+    choices.
 
     Source: Wang, Sec. IV-B (hippo-ppr); Survey, Table 3 (tab-3)
     """
@@ -136,15 +146,27 @@ class HippoRAG(Method):
         return f"HippoRAG over a {self.relations!r}; encoder {self.encoder.name}; answers by {self.llm.name}"
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder="minilm", extraction=None, executor=None, question_entities=None, follow="paper", **choices):
+    def build(
+        cls,
+        corpus,
+        llm="offline",
+        encoder="minilm",
+        extraction=None,
+        executor=None,
+        question_entities=None,
+        follow="paper",
+        **choices,
+    ):
         """Read triples, build the graph, encode its nodes.
 
         encoder: one with a vector a text, or one with a vector a token, as HippoRAG (ColBERTv2) in
             Wang, Table IV has it: "colbertv2", "tokens:minilm" and whatever else
-                `minirag.token_encoders.load_any_encoder` takes. Then links, synonyms
+                `minirag.encoders.token_encoders.load_any_encoder` takes. Then links, synonyms
             and dense retrieval go by normalised MaxSim.
-        extraction: None lets `llm` read the text; a name picks one that came with the corpus; an `Extraction` is used as it is.
-        question_entities: entities already known for a question's text, so that nobody is asked for them.
+        extraction: None lets `llm` read the text; a name picks one that came with the corpus; an
+        `Extraction` is used as it is.
+        question_entities: entities already known for a question's text, so that nobody is asked for
+        them.
         follow, **choices: see `Choices`.
         """
         chosen = choose(Choices, CODE, follow, **choices)
@@ -203,7 +225,9 @@ class HippoRAG(Method):
         return cls(relations, load_llm(llm), encoder, choices, read("question_entities.json"))
 
     def with_options(self, **choices):
-        """The same graph and vectors with other choices; what depends on a changed choice is computed again, the rest is shared."""
+        """The same graph and vectors with other choices; what depends on a changed choice is
+        computed again, the rest is shared.
+        """
         chosen = vary(self.choices, **choices)
         for name in GRAPH_CHOICES:
             if getattr(chosen, name) != getattr(self.choices, name):
@@ -212,11 +236,21 @@ class HippoRAG(Method):
         copy = HippoRAG(self.relations, self.llm, self.encoder, chosen, self.question_entities)
         shared = {"chunk_index", "_facts"}
         shared |= {"node_index"} if copy.choices.node_text == self.choices.node_text else set()
-        if all(getattr(copy.choices, name) == getattr(self.choices, name) for name in SYNONYMY_CHOICES):
+        if all(
+            getattr(copy.choices, name) == getattr(self.choices, name) for name in SYNONYMY_CHOICES
+        ):
             shared |= {"graph"}
-            shared |= {"_adjacency", "_transition"} if copy.choices.synonymy == self.choices.synonymy else set()
-        shared |= {"_passages"} if copy.choices.passage_matrix == self.choices.passage_matrix else set()
-        copy.__dict__.update({name: value for name, value in self.__dict__.items() if name in shared})
+            shared |= (
+                {"_adjacency", "_transition"}
+                if copy.choices.synonymy == self.choices.synonymy
+                else set()
+            )
+        shared |= (
+            {"_passages"} if copy.choices.passage_matrix == self.choices.passage_matrix else set()
+        )
+        copy.__dict__.update(
+            {name: value for name, value in self.__dict__.items() if name in shared}
+        )
         return copy
 
     @cached_property
@@ -231,7 +265,14 @@ class HippoRAG(Method):
     def graph(self):
         """The relations plus synonymy edges at the chosen threshold."""
         c = self.choices
-        return with_synonymy(self.relations, self.node_index.vectors, c.synonymy_threshold, c.strict, c.min_letters, c.max_neighbours)
+        return with_synonymy(
+            self.relations,
+            self.node_index.vectors,
+            c.synonymy_threshold,
+            c.strict,
+            c.min_letters,
+            c.max_neighbours,
+        )
 
     @cached_property
     def _adjacency(self):
@@ -273,7 +314,12 @@ class HippoRAG(Method):
         c = self.choices
         specificity = node_specificity(self.relations) if c.specificity else None
         labels = self.node_index.labels
-        resets = np.array([node.reset_vector(step.data["nodes"], len(labels), specificity, c.reset) for step in linked]).T
+        resets = np.array(
+            [
+                node.reset_vector(step.data["nodes"], len(labels), specificity, c.reset)
+                for step in linked
+            ]
+        ).T
         if c.propagation == "ppr":
             return node.ppr(self._transition, resets, labels, c.follow_probability)
         hops = {"query-nodes": 0, "neighbours": c.neighbour_hops}
@@ -282,15 +328,24 @@ class HippoRAG(Method):
         )
 
     def _mix_with_dense(self, questions, traces):
-        """Add the dense step where a question has no entities, or where the ensemble is on and a link is uncertain."""
+        """Add the dense step where a question has no entities, or where the ensemble is on and a
+        link is uncertain.
+        """
         c = self.choices
         nothing = [not trace[1].data["nodes"] for trace in traces]
-        unsure = [c.ensemble and min((cosine for *_, cosine in trace[1].data["nodes"]), default=0) <= c.ensemble_threshold for trace in traces]
+        unsure = [
+            c.ensemble
+            and min((cosine for *_, cosine in trace[1].data["nodes"]), default=0)
+            <= c.ensemble_threshold
+            for trace in traces
+        ]
         falls_back = [n and (c.ensemble or c.no_entities == "dense") for n in nothing]
         places = [i for i in range(len(traces)) if unsure[i] or falls_back[i]]
         dense = chunk.vdb([questions[i] for i in places], self.chunk_index) if places else []
         for i, step in zip(places, dense):
-            mixed = () if falls_back[i] else (chunk.average(traces[i][-1], step, self._passage_labels),)
+            mixed = (
+                () if falls_back[i] else (chunk.average(traces[i][-1], step, self._passage_labels),)
+            )
             traces[i] = (*traces[i], step, *mixed)
         return traces
 

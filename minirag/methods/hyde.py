@@ -1,4 +1,5 @@
-"""HyDE: retrieve with a passage that a model made up, because an answer looks more like a passage than a question does.
+"""HyDE: retrieve with a passage that a model made up, because an answer looks more like a passage
+than a question does.
 
 The default is what PathRAG, App. B says: one hypothetical passage, and its vector alone searches.
 HyDE's authors' code (`follow="code"`) draws eight passages at temperature 0.7 and averages their
@@ -8,13 +9,13 @@ vectors with the question's.
 from dataclasses import dataclass
 
 from ..algorithms.vectors import normalize
-from ..choices import Options, Positive, Temperature, choose
-from ..encoders import load_encoder
+from ..core.options import Options, Positive, Temperature, choose
+from ..core.results import Step
+from ..encoders.text_encoders import load_encoder
 from ..index import chunk_index
 from ..llm import load_llm
 from ..operators.ranking import top_items
 from ..prompts import find_task
-from ..results import Step
 from .base import Method
 
 
@@ -37,7 +38,8 @@ CODE = {"documents": 8, "with_question": True}
 class HyDE(Method):
     """Passages nearest to a hypothetical passage, or to the mean vector of several.
 
-    What the hypothetical passage claims is never shown to the reader of the answer: only its vector is used.
+    What the hypothetical passage claims is never shown to the reader of the answer: only its vector
+    is used.
 
     Source: PathRAG, Table 1 (tab-1); PathRAG, App. B (sec-B)
     """

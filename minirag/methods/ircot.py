@@ -8,11 +8,11 @@ rebuilt: after a failed call the released loop searches for the empty thought; h
 
 import numpy as np
 
-from ..choices import Positive
+from ..core.errors import MiniragError
+from ..core.options import Positive
+from ..core.results import Passage, Retrieval, Step
 from ..llm import load_llm
 from ..operators import min_max
-from ..results import Passage, Retrieval, Step
-from ..utils import MiniragError
 from .base import Method
 from .hipporag import HippoRAG
 
@@ -21,7 +21,8 @@ GRAPH_SCORES = ("chunk aggregator",)  # the last step of a walk; its sums have n
 
 
 def merge_rounds(rounds):
-    """Merge the scores of several rounds, each a dict id -> score: `[(id, best score)]`, best first; of equal scores the one seen earlier comes first.
+    """Merge the scores of several rounds, each a dict id -> score: `[(id, best score)]`, best
+    first; of equal scores the one seen earlier comes first.
 
     Source: Wang, Table V (tab-5)
     """

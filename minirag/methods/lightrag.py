@@ -21,14 +21,14 @@ from typing import Literal
 
 import numpy as np
 
-from ..choices import Count, Options, Positive
+from ..core.options import Count, Options, Positive
+from ..core.results import Step
 from ..index import chunk_index
 from ..index.relationships import RelationText
 from ..index.vectors import NodeText
 from ..operators import chunk, node, question, rank, relationship
 from ..operators.ranking import top_items
-from ..results import Step
-from ..tokens import TokenCounter
+from ..text.tokens import TokenCounter
 from . import lightrag_orders as orders
 from . import rich_parts as parts
 from .lightrag_orders import in_turns

@@ -20,13 +20,13 @@ from typing import Annotated, Literal
 import numpy as np
 
 from ..algorithms.flow import PATHS_A_START
-from ..choices import Between, Count, Options, Positive
+from ..core.options import Between, Count, Options, Positive
+from ..core.results import Step
 from ..index.relationships import RelationText
 from ..index.vectors import NodeText
 from ..operators import question, relationship
 from ..operators.ranking import top_items
-from ..results import Step
-from ..tokens import TokenCounter
+from ..text.tokens import TokenCounter
 from . import pathrag_context as context
 from . import pathrag_paths as paths
 from . import rich_parts as parts
@@ -58,8 +58,8 @@ class PathChoices(Options):
     passages; local_sources: the passages of the nodes found, by how many of these cite them; each
     in text_budget tokens. local_entities: the nodes found. (These four in the code only.)
     path_budget: tokens for paths, filled from the most reliable on (None: no limit).
-    layout: "lines", or "tables": comma-separated values, each inner node's text twice in a path, and
-    budgets that count descriptions alone (code).
+    layout: "lines", or "tables": comma-separated values, each inner node's text twice in a path,
+    and budgets that count descriptions alone (code).
     seed: of everything random. count: tokenizer, or text -> tokens. gleanings: extra turns of the
     extraction. gleaning_order: "assess first" asks whether anything was missed (the paper, whose
     graphs are GraphRAG's), or "continue first" (code). entity_types, examples: the domain's own
@@ -116,7 +116,8 @@ QUESTION_FIRST = "Question: $question\n\nPassages:\n\n$passages"
 
 
 class PathRAG(RichMethod):
-    """Keywords find nodes, resource flows between them, and the most reliable paths become the prompt, the best one last.
+    """Keywords find nodes, resource flows between them, and the most reliable paths become the
+    prompt, the best one last.
 
     Source: PathRAG, Eq. 1 (eq-1); PathRAG, Eq. 4-6 (eq-4, eq-5, eq-6)
     """
@@ -125,7 +126,12 @@ class PathRAG(RichMethod):
     paper = "PathRAG"
     primitive = "Both high- and low-level keywords"
     granularity = ("Subgraph",)
-    operators = {"node": ("VDB",), "relationship": ("VDB",), "subgraph": ("Flow paths",), "chunk": ("FromRel",)}
+    operators = {
+        "node": ("VDB",),
+        "relationship": ("VDB",),
+        "subgraph": ("Flow paths",),
+        "chunk": ("FromRel",),
+    }
     kind = (PathChoices, {"paper": {}, "code": CODE})
     pairs = "directed"
     reused = {**RichMethod.reused, "ways": "directed"}
@@ -136,11 +142,15 @@ class PathRAG(RichMethod):
         return paths.flow_graph(self.graph, self.chosen.directed)
 
     def rng(self, question):
-        """What everything random about a question is drawn from: the same in every run and on every machine."""
+        """What everything random about a question is drawn from: the same in every run and on every
+        machine.
+        """
         return random.Random(f"{self.chosen.seed}\n{question}")
 
     def score_many(self, questions):
-        """Keywords, nodes, global relations, flow, paths, and the passages that the paths' edges were read from."""
+        """Keywords, nodes, global relations, flow, paths, and the passages that the paths' edges
+        were read from.
+        """
         keywords = question.keywords(questions, self.llm, self.chosen.empty)
         overall = self.global_relations(keywords)
         return [self.trace(*one) for one in zip(questions, keywords, overall)]
@@ -160,7 +170,12 @@ class PathRAG(RichMethod):
         c = self.chosen
         words = [*asked.data["low"], *(asked.data["high"] if c.levels == "both" else ())]
         words = list(dict.fromkeys(words))
-        nodes = paths.collect_nodes([", ".join(words)] if words and c.search == "joined" else words, self.entity_index, c.nodes, c.cutoff)
+        nodes = paths.collect_nodes(
+            [", ".join(words)] if words and c.search == "joined" else words,
+            self.entity_index,
+            c.nodes,
+            c.cutoff,
+        )
         ways, edges = self.ways
         flowed, candidates = paths.find_paths(ways, [name for name, _, _ in nodes.data["nodes"]], c)
         kept = paths.choose_paths(candidates, c.top_k, c.ranking, self.rng(question))
@@ -174,7 +189,11 @@ class PathRAG(RichMethod):
         """A passage's score is the summed reliability of the paths that have an edge read from it."""
         scores = np.zeros(len(self.chunks))
         for (_, reliability), steps in zip(kept, places):
-            scores[sorted({i for some in steps for edge in some for i in self.graph.edges[edge].chunks})] += reliability
+            scores[
+                sorted(
+                    {i for some in steps for edge in some for i in self.graph.edges[edge].chunks}
+                )
+            ] += reliability
         said = f"the {np.count_nonzero(scores)} passages that {len(kept)} paths were read from, by the paths' reliability"
         return Step("chunk from paths", said, top_items(self.labels, scores), {"scores": scores})
 

@@ -1,10 +1,12 @@
-"""What a method over a rich knowledge graph is, whatever it then does with it: built, opened over a graph, varied, saved."""
+"""What a method over a rich knowledge graph is, whatever it then does with it: built, opened over a
+graph, varied, saved.
+"""
 
 from dataclasses import replace
 from functools import cached_property
 
-from ..choices import choose_among, vary
-from ..encoders import load_encoder
+from ..core.options import choose_among, vary
+from ..encoders.text_encoders import load_encoder
 from ..index import node_index
 from ..index.relationships import relationship_index
 from ..llm import load_llm
@@ -70,11 +72,15 @@ class RichMethod(Method):
 
     @classmethod
     def from_graph(cls, graph, llm="offline", encoder="minilm", follow=None, **choices):
-        """The method over a graph that exists already, such as Microsoft's index, or a graph of triples; edges go from source to target."""
+        """The method over a graph that exists already, such as Microsoft's index, or a graph of
+        triples; edges go from source to target.
+        """
         return cls(graph, load_llm(llm), encoder, cls.choose(follow, choices))
 
     def with_options(self, **choices):
-        """The same graph with other choices; what they leave as it is, such as the vectors, is shared."""
+        """The same graph with other choices; what they leave as it is, such as the vectors, is
+        shared.
+        """
         other = type(self)(self.graph, self.llm, self.encoder, vary(self.chosen, **choices))
         for name, decided_by in self.reused.items():
             before, after = (decided_by and getattr(m.chosen, decided_by) for m in (self, other))
@@ -83,7 +89,9 @@ class RichMethod(Method):
         return other
 
     def save(self, folder):
-        """Write graph and choices to a folder, in open formats. Vectors stay in the embedding cache."""
+        """Write graph and choices to a folder, in open formats. Vectors stay in the embedding
+        cache.
+        """
         parts.save(self.graph, self.chosen, folder)
 
     @classmethod

@@ -6,14 +6,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from ..algorithms.packing import prefix
-from ..build import Elements, choose_extraction, extract_elements, rich_knowledge_graph
-from ..build.annotated import annotated_elements
-from ..corpus import Extraction
-from ..graph import Graph
-from ..results import Step
-from ..tokens import count_tokens
-from ..utils import MiniragError, write_atomic
-from .graphrag_parts import as_tuples, elements_of
+from ..core.corpus import Extraction
+from ..core.errors import MiniragError
+from ..core.files import write_atomic
+from ..core.graph import Graph
+from ..core.results import Step
+from ..graphs import Elements, choose_extraction, extract_elements, rich_knowledge_graph
+from ..graphs.annotated import annotated_elements
+from ..text.tokens import count_tokens
+from .graphrag.building import as_tuples, elements_of
 
 
 def rich_graph_of(
@@ -21,8 +22,9 @@ def rich_graph_of(
 ):
     """The rich knowledge graph of a corpus.
 
-    extraction: None lets `llm` read the text; "annotations" takes the hand-written elements of a shipped corpus, or where it has none its
-    hand-written triples; `Elements`, an `Extraction`, or a whole `Graph` are used as they are.
+    extraction: None lets `llm` read the text; "annotations" takes the hand-written elements of a
+    shipped corpus, or where it has none its hand-written triples; `Elements`, an `Extraction`, or a
+    whole `Graph` are used as they are.
     gleanings, **asked: of `extract_elements`.
     """
     if isinstance(extraction, Graph):
@@ -31,7 +33,9 @@ def rich_graph_of(
         asked |= {"gleanings": gleanings, "executor": executor}
         extraction = extract_elements(corpus, llm, rich=True, **asked)
     elif extraction == "annotations":
-        extraction = annotated_elements(corpus) or choose_extraction(corpus, extraction, llm, executor)
+        extraction = annotated_elements(corpus) or choose_extraction(
+            corpus, extraction, llm, executor
+        )
     elif not isinstance(extraction, Elements):
         extraction = choose_extraction(corpus, extraction, llm, executor)
     if isinstance(extraction, Extraction):
@@ -118,16 +122,22 @@ def fill(sections, count):
 
 
 def save(graph, choices, folder):
-    """Write graph and choices to a folder, in open formats; the choices last, so that a killed run leaves nothing that loads."""
+    """Write graph and choices to a folder, in open formats; the choices last, so that a killed run
+    leaves nothing that loads.
+    """
     graph.save(Path(folder) / "graph")
     plain = {name: value for name, value in asdict(choices).items() if not callable(value)}
     write_atomic(Path(folder) / "choices.json", json.dumps(plain, indent=1) + "\n")
 
 
 def load(folder, kind):
-    """`(Graph, choices as a dict)` of what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
+    """`(Graph, choices as a dict)` of what `save` wrote. Raises `MiniragError` where the folder
+    holds no complete index.
+    """
     folder = Path(folder)
     if not (folder / "choices.json").is_file():
-        raise MiniragError(f"{folder} holds no saved {kind} index: choices.json is missing. Build it again.")
+        raise MiniragError(
+            f"{folder} holds no saved {kind} index: choices.json is missing. Build it again."
+        )
     choices = json.loads((folder / "choices.json").read_text(encoding="utf-8"))
     return Graph.load(folder / "graph"), {name: as_tuples(value) for name, value in choices.items()}

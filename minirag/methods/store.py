@@ -1,4 +1,6 @@
-"""Index once, reuse: a built method kept in the cache folder under a key of everything it was built from."""
+"""Index once, reuse: a built method kept in the cache folder under a key of everything it was built
+from.
+"""
 
 import functools
 import hashlib
@@ -6,10 +8,11 @@ import json
 import warnings
 from pathlib import Path
 
-from ..corpus import Extraction
+from ..core.corpus import Extraction
+from ..core.errors import MiniragError
+from ..core.files import cache_folder
+from ..corpora.shipped import shipped
 from ..llm import load_llm
-from ..shipped import shipped
-from ..utils import MiniragError, cache_folder
 from . import METHODS
 
 # What no index depends on: it comes after the methods.
@@ -17,7 +20,8 @@ AFTERWARDS = ("cli", "data", "evaluate", "exercises", "viz", "widgets")
 
 
 def open_method(name, corpus, llm="offline", encoder="minilm", **options):
-    """The named method over a corpus: loaded if the same one was built before, else built and saved.
+    """The named method over a corpus: loaded if the same one was built before, else built and
+    saved.
 
     Returns `(method, state)`; state is "reused", "kept" (built and saved) or "not kept". The key
     covers the corpus's text, the method, its options, the language model, the encoder and this
@@ -51,7 +55,9 @@ def open_method(name, corpus, llm="offline", encoder="minilm", **options):
 
 
 def index_folder(name, corpus, llm_name, encoder_name, options):
-    """The cache folder of an index, named by a hash of everything that decides what is built (who runs the calls does not)."""
+    """The cache folder of an index, named by a hash of everything that decides what is built (who
+    runs the calls does not).
+    """
     texts = [[chunk.id, chunk.title, chunk.text] for chunk in corpus.chunks]
     named = corpus.extractions.get(str(options.get("extraction")))  # which may change under a name
     options = {**options, "extraction": named} if named else options
@@ -59,7 +65,11 @@ def index_folder(name, corpus, llm_name, encoder_name, options):
     parts = json.dumps(
         [code_version(), name, llm_name, encoder_name, decides, texts], ensure_ascii=False
     )
-    return cache_folder() / "indices" / f"{name}-{hashlib.sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+    return (
+        cache_folder()
+        / "indices"
+        / f"{name}-{hashlib.sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+    )
 
 
 @functools.cache
@@ -81,5 +91,8 @@ def code_version(package=Path(__file__).parents[1]):
 
 def _content(value):
     if isinstance(value, Extraction):  # its repr is only a summary
-        return json.dumps([value.source, sorted(value.entities.items()), sorted(value.triples.items())], ensure_ascii=False)
+        return json.dumps(
+            [value.source, sorted(value.entities.items()), sorted(value.triples.items())],
+            ensure_ascii=False,
+        )
     return repr(value)

@@ -1,16 +1,19 @@
-"""No retrieval at all: what a language model says from memory. Directly, after reasoning, or by a vote of several reasonings."""
+"""No retrieval at all: what a language model says from memory. Directly, after reasoning, or by a
+vote of several reasonings.
+"""
 
 from typing import Literal
 
 from ..algorithms.voting import majority_vote
-from ..choices import Positive, Temperature
+from ..core.options import Positive, Temperature
+from ..core.results import Answer, Retrieval, Step
 from ..llm import load_llm
-from ..results import Answer, Retrieval, Step
 from .base import Method
 
 
 class ZeroShot(Method):
-    """The question alone, answered in one line. The corpus is not looked at, so nothing is retrieved and recall says nothing.
+    """The question alone, answered in one line. The corpus is not looked at, so nothing is
+    retrieved and recall says nothing.
 
     Source: Survey, Table 5 (tab-5); Wang, Table II (tab-2)
     """
@@ -26,7 +29,15 @@ class ZeroShot(Method):
         return cls(corpus.chunks, load_llm(llm))
 
     def retrieve_many(self, questions, k=5):
-        return [Retrieval(question, self.name, (), (Step("no retrieval", "the model is asked without any passage"),)) for question in questions]
+        return [
+            Retrieval(
+                question,
+                self.name,
+                (),
+                (Step("no retrieval", "the model is asked without any passage"),),
+            )
+            for question in questions
+        ]
 
     def answer(self, question, k=5, task=None):
         reader = self.reader(task)
@@ -34,7 +45,13 @@ class ZeroShot(Method):
         text, steps = self.reply(question, reader)
         spent = (self.llm.ledger - before).total
         retrieval = self.retrieve(question)
-        return Answer(text, self.llm.name, Retrieval(question, self.name, (), retrieval.trace + steps), spent.prompt_tokens, spent.completion_tokens)
+        return Answer(
+            text,
+            self.llm.name,
+            Retrieval(question, self.name, (), retrieval.trace + steps),
+            spent.prompt_tokens,
+            spent.completion_tokens,
+        )
 
     def reply(self, question, task):
         """(answer, further steps of the trace)."""
@@ -42,7 +59,8 @@ class ZeroShot(Method):
 
 
 class ChainOfThought(ZeroShot):
-    """Reasoning first, after three worked examples; only what follows "The answer is" counts, and a reply without it is an empty answer.
+    """Reasoning first, after three worked examples; only what follows "The answer is" counts, and a
+    reply without it is an empty answer.
 
     Source: Wang, Table II (tab-2)
     """
@@ -55,8 +73,9 @@ class ChainOfThought(ZeroShot):
 class SelfConsistency(ChainOfThought):
     """Several chains of thought, drawn at a temperature above 0; the most frequent answer wins.
 
-    The survey of Wang gives neither the number of samples nor the temperature; 10 and 0.7 are those of the ToG-2 code it compares with. The
-    step `vote` keeps all answers and the share of votes, whose `denominator` is "samples" (that code) or "parsable".
+    The survey of Wang gives neither the number of samples nor the temperature; 10 and 0.7 are those
+    of the ToG-2 code it compares with. The step `vote` keeps all answers and the share of votes,
+    whose `denominator` is "samples" (that code) or "parsable".
 
     Source: Wang, Table II (tab-2)
     """
@@ -79,7 +98,17 @@ class SelfConsistency(ChainOfThought):
         return method
 
     def reply(self, question, task):
-        answers = [self.llm(task.sampled(number, self.temperature), question=question) for number in range(self.samples)]
+        answers = [
+            self.llm(task.sampled(number, self.temperature), question=question)
+            for number in range(self.samples)
+        ]
         vote = majority_vote(answers, self.denominator)
         summary = f"{vote.votes} of {vote.samples} samples agree, {vote.unparsable} gave no answer; score {vote.score:.2f} over {self.denominator}"
-        return vote.answer, (Step("vote", summary, ((vote.answer, vote.score),), {"answers": tuple(answers), "vote": vote}),)
+        return vote.answer, (
+            Step(
+                "vote",
+                summary,
+                ((vote.answer, vote.score),),
+                {"answers": tuple(answers), "vote": vote},
+            ),
+        )

@@ -1,15 +1,16 @@
-"""A causal language model behind one soft token: it reads [start; graph token; hard prompt; question] and writes the answer.
+"""A causal language model behind one soft token: it reads [start; graph token; hard prompt;
+question] and writes the answer.
 
-Any causal model of Hugging Face will do. It stays frozen unless asked: `tuning="lora"` adds low-rank updates to its attention, `tuning="full"` trains
-all of it.
+Any causal model of Hugging Face will do. It stays frozen unless asked: `tuning="lora"` adds
+low-rank updates to its attention, `tuning="full"` trains all of it.
 """
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from ..model_files import quiet
-from ..utils import MiniragError
+from ..core.errors import MiniragError
+from ..core.model_files import quiet
 
 TUNINGS = ("frozen", "lora", "full")
 LORA_TARGETS = ("q_proj", "v_proj")
@@ -17,7 +18,8 @@ IGNORED = -100
 
 
 class LowRank(nn.Module):
-    """A frozen linear layer and a trained update of low rank beside it, scaled by alpha / rank. The settings are the paper's.
+    """A frozen linear layer and a trained update of low rank beside it, scaled by alpha / rank. The
+    settings are the paper's.
 
     Source: GRAG, App. A.1 (tab-2)
     """
@@ -29,38 +31,63 @@ class LowRank(nn.Module):
         self.up = nn.Parameter(torch.zeros(linear.out_features, rank))
 
     def forward(self, states):
-        return self.linear(states) + self.scale * F.linear(F.linear(self.dropout(states), self.down), self.up)
+        return self.linear(states) + self.scale * F.linear(
+            F.linear(self.dropout(states), self.down), self.up
+        )
 
 
 def add_low_rank(model):
-    """Put a `LowRank` in the place of every query and value projection. Raises MiniragError for a model that has none under these names."""
-    found = [(module, name) for module in model.modules() for name in LORA_TARGETS if isinstance(getattr(module, name, None), nn.Linear)]
+    """Put a `LowRank` in the place of every query and value projection. Raises MiniragError for a
+    model that has none under these names.
+    """
+    found = [
+        (module, name)
+        for module in model.modules()
+        for name in LORA_TARGETS
+        if isinstance(getattr(module, name, None), nn.Linear)
+    ]
     if not found:
-        raise MiniragError(f"tuning='lora' looks for linear layers called {' and '.join(LORA_TARGETS)}; {type(model).__name__} has none. Use tuning='full'.")
+        raise MiniragError(
+            f"tuning='lora' looks for linear layers called {' and '.join(LORA_TARGETS)}; {type(model).__name__} has none. Use tuning='full'."
+        )
     for module, name in found:
         setattr(module, name, LowRank(getattr(module, name)))
 
 
 class LanguageModel(nn.Module):
-    """Tokenizer and causal model. max_text: tokens of the hard prompt that are read, the official code's 512; max_answer: tokens written."""
+    """Tokenizer and causal model. max_text: tokens of the hard prompt that are read, the official
+    code's 512; max_answer: tokens written.
+    """
 
     def __init__(self, model, tokenizer, tuning="frozen", max_text=512, max_answer=12):
         super().__init__()
         if tuning not in TUNINGS:
             raise MiniragError(f"tuning is one of {', '.join(TUNINGS)}; got {tuning!r}.")
-        self.model, self.tokenizer, self.tuning, self.max_text, self.max_answer = model, tokenizer, tuning, max_text, max_answer
+        self.model, self.tokenizer, self.tuning, self.max_text, self.max_answer = (
+            model,
+            tokenizer,
+            tuning,
+            max_text,
+            max_answer,
+        )
         self.model.requires_grad_(tuning == "full")
         if tuning == "lora":
             add_low_rank(self.model)
-        self.start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+        self.start = (
+            tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+        )
         self.end = tokenizer.eos_token_id
         if self.start is None:
-            raise MiniragError("This model's tokenizer has neither a start nor an end token; a graph-prompted model needs one in front of the graph token.")
+            raise MiniragError(
+                "This model's tokenizer has neither a start nor an end token; a graph-prompted model needs one in front of the graph token."
+            )
         self._read = {}
 
     @classmethod
     def load(cls, name, **options):
-        """A model of the hub or a folder, such as "meta-llama/Llama-2-7b-hf" or one that `pretrain` wrote."""
+        """A model of the hub or a folder, such as "meta-llama/Llama-2-7b-hf" or one that `pretrain`
+        wrote.
+        """
         import transformers
 
         try:
@@ -69,7 +96,9 @@ class LanguageModel(nn.Module):
                 model = transformers.AutoModelForCausalLM.from_pretrained(str(name))
         except (OSError, ValueError) as error:
             why = str(error).splitlines()[0][:200]
-            raise MiniragError(f"No causal language model could be loaded from {str(name)!r} ({why}).") from error
+            raise MiniragError(
+                f"No causal language model could be loaded from {str(name)!r} ({why})."
+            ) from error
         return cls(model, tokenizer, **options)
 
     def train(self, mode=True):
@@ -104,7 +133,12 @@ class LanguageModel(nn.Module):
 
     def answer_vectors(self, answers):
         """The mean word embedding of each answer, (n, dimensions), unscaled."""
-        rows = [self.embeddings(torch.tensor(self.answer_ids(answer)[:-1], device=self.embeddings.weight.device)).mean(dim=0) for answer in answers]
+        rows = [
+            self.embeddings(
+                torch.tensor(self.answer_ids(answer)[:-1], device=self.embeddings.weight.device)
+            ).mean(dim=0)
+            for answer in answers
+        ]
         return torch.stack(rows)
 
     def word_length(self):
@@ -112,17 +146,21 @@ class LanguageModel(nn.Module):
         return self.embeddings.weight.detach().norm(dim=1).mean()
 
     def read(self, prompts, answers, soft):
-        """Embed `[start; soft token; prompt; answer]`, padded on the left, so that all answers end together.
+        """Embed `[start; soft token; prompt; answer]`, padded on the left, so that all answers end
+        together.
 
-        prompts, answers: lists of id lists. soft: (B, dimensions) or None. Returns inputs (B, L, d), mask (B, L), labels (B, L): ids of the
-        answers, `IGNORED` elsewhere.
+        prompts, answers: lists of id lists. soft: (B, dimensions) or None. Returns inputs (B, L,
+        d), mask (B, L), labels (B, L): ids of the answers, `IGNORED` elsewhere.
 
         Source: GRAG, Eq. 11 (eq-11)
         """
         device = self.embeddings.weight.device
         front = 1 if soft is None else 2
         width = front + max(len(prompt) + len(answer) for prompt, answer in zip(prompts, answers))
-        ids, mask = torch.full((len(prompts), width), self.end), torch.zeros(len(prompts), width, dtype=torch.long)
+        ids, mask = (
+            torch.full((len(prompts), width), self.end),
+            torch.zeros(len(prompts), width, dtype=torch.long),
+        )
         labels = torch.full((len(prompts), width), IGNORED)
         slots = []
         for row, (prompt, answer) in enumerate(zip(prompts, answers)):
@@ -136,7 +174,9 @@ class LanguageModel(nn.Module):
         inputs = self.embeddings(ids.to(device))
         if soft is not None:
             inputs = inputs.clone()
-            inputs[torch.arange(len(prompts), device=device), torch.tensor(slots, device=device)] = soft.to(inputs.dtype)
+            inputs[
+                torch.arange(len(prompts), device=device), torch.tensor(slots, device=device)
+            ] = soft.to(inputs.dtype)
         return inputs, mask.to(device), labels.to(device)
 
     def loss(self, prompts, answers, soft):
@@ -144,19 +184,32 @@ class LanguageModel(nn.Module):
         inputs, mask, labels = self.read(prompts, answers, soft)
         states = self.states(inputs, mask)
         asked = labels[:, 1:] != IGNORED
-        logits = self.model.get_output_embeddings()(states[:, :-1][asked])  # only where an answer is due: a vocabulary is wide
+        logits = self.model.get_output_embeddings()(
+            states[:, :-1][asked]
+        )  # only where an answer is due: a vocabulary is wide
         return F.cross_entropy(logits.float(), labels[:, 1:][asked])
 
     def states(self, inputs, mask):
-        """The last hidden states (B, L, d); positions count from each row's first token, not from its padding."""
+        """The last hidden states (B, L, d); positions count from each row's first token, not from
+        its padding.
+        """
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
-        return self.model.base_model(inputs_embeds=inputs, attention_mask=mask, position_ids=positions, use_cache=False).last_hidden_state
+        return self.model.base_model(
+            inputs_embeds=inputs, attention_mask=mask, position_ids=positions, use_cache=False
+        ).last_hidden_state
 
     @torch.no_grad()
     def write(self, prompts, soft):
         """Greedy answers, one string a prompt."""
         inputs, mask, _ = self.read(prompts, [[]] * len(prompts), soft)
         written = self.model.generate(
-            inputs_embeds=inputs, attention_mask=mask, max_new_tokens=self.max_answer, do_sample=False, pad_token_id=self.end, eos_token_id=self.end
+            inputs_embeds=inputs,
+            attention_mask=mask,
+            max_new_tokens=self.max_answer,
+            do_sample=False,
+            pad_token_id=self.end,
+            eos_token_id=self.end,
         )
-        return [text.strip() for text in self.tokenizer.batch_decode(written, skip_special_tokens=True)]
+        return [
+            text.strip() for text in self.tokenizer.batch_decode(written, skip_special_tokens=True)
+        ]

@@ -1,8 +1,10 @@
 """A tiny causal language model for laptops, taught the form of a task and nothing of its answers.
 
-It reads the training questions and graph texts with answers drawn at RANDOM from the task's answers, so no question tells it anything. In half of what it
-reads the soft token's place holds the embedding of that random answer: this teaches it to read a word from that place, which a large model would do out
-of its general experience. These *keyword documents* are an addition of this kit; the paper has a pretrained Llama-2.
+It reads the training questions and graph texts with answers drawn at RANDOM from the task's
+answers, so no question tells it anything. In half of what it reads the soft token's place holds the
+embedding of that random answer: this teaches it to read a word from that place, which a large model
+would do out of its general experience. These *keyword documents* are an addition of this kit; the
+paper has a pretrained Llama-2.
 """
 
 import os
@@ -15,24 +17,37 @@ import torch
 from filelock import FileLock
 from torch.nn import functional as F
 
-from ..model_files import quiet
-from ..utils import MiniragError, progress
+from ..core.display import progress
+from ..core.errors import MiniragError
+from ..core.model_files import quiet
 from .language_model import IGNORED, LanguageModel
 
 START, END = "<s>", "</s>"
 SIZES = {
-    "tiny": {"hidden_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 192},
-    "small": {"hidden_size": 160, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 320},
+    "tiny": {
+        "hidden_size": 96,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 192,
+    },
+    "small": {
+        "hidden_size": 160,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "intermediate_size": 320,
+    },
 }
-NOISE = 0.3  # of a word's length, on the words in the soft token's place: a graph token will never be exact
+# of a word's length, on the words in the soft token's place: a graph token will never be exact
+NOISE = 0.3
 
 
 @dataclass(frozen=True)
 class Pretraining:
-    """size: a key of `SIZES`. with_text: share of steps that read the hard prompt too. keyword: share of documents with a word in the soft token's place.
+    """size: a key of `SIZES`. with_text: share of steps that read the hard prompt too. keyword:
+    share of documents with a word in the soft token's place.
 
-    answer_weight: of the answers' own loss beside that of all tokens. Where few answers are to choose from, little is to be gained by reading the word,
-    and a larger weight makes up for it.
+    answer_weight: of the answers' own loss beside that of all tokens. Where few answers are to
+    choose from, little is to be gained by reading the word, and a larger weight makes up for it.
     """
 
     size: str = "tiny"
@@ -57,9 +72,16 @@ def build_tokenizer(texts, vocabulary=2000):
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=[START, END], initial_alphabet=alphabet, show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[START, END],
+        initial_alphabet=alphabet,
+        show_progress=False,
+    )
     tokenizer.train_from_iterator(texts, trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=START, eos_token=END, pad_token=END)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token=START, eos_token=END, pad_token=END
+    )
 
 
 def build_model(tokenizer, size="tiny", window=1024):
@@ -77,20 +99,36 @@ def build_model(tokenizer, size="tiny", window=1024):
 
 
 def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
-    """A `LanguageModel` taught on the form of these examples, whose own answers are never looked at.
+    """A `LanguageModel` taught on the form of these examples, whose own answers are never looked
+    at.
 
-    answers: the words or phrases that may be asked for. folder: where to keep it, in the form that `LanguageModel.load` reads.
+    answers: the words or phrases that may be asked for. folder: where to keep it, in the form that
+    `LanguageModel.load` reads.
     """
     if not examples or not answers:
-        raise MiniragError("A language model is pretrained on questions and on the answers that may be asked for; one of the two is empty.")
+        raise MiniragError(
+            "A language model is pretrained on questions and on the answers that may be asked for; one of the two is empty."
+        )
     torch.manual_seed(plan.seed)
     draw = random.Random(f"pretraining {plan.seed}")
-    texts = [f"{example.text}\n{example.question} answer: {draw.choice(answers)}" for example in examples] + [f" {answer}" for answer in answers]
+    texts = [
+        f"{example.text}\n{example.question} answer: {draw.choice(answers)}" for example in examples
+    ] + [f" {answer}" for answer in answers]
     tokenizer = build_tokenizer(texts, plan.vocabulary)
-    language = LanguageModel(build_model(tokenizer, plan.size), tokenizer, tuning="full", max_text=plan.max_text).to(device)
-    optimizer = torch.optim.AdamW(language.parameters(), lr=plan.learning_rate, betas=(0.9, 0.95), weight_decay=0.01, foreach=True)
+    language = LanguageModel(
+        build_model(tokenizer, plan.size), tokenizer, tuning="full", max_text=plan.max_text
+    ).to(device)
+    optimizer = torch.optim.AdamW(
+        language.parameters(),
+        lr=plan.learning_rate,
+        betas=(0.9, 0.95),
+        weight_decay=0.01,
+        foreach=True,
+    )
     rise = 0.1 if plan.steps != 10 else 0.2  # torch divides by zero where the rise is one step long
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, plan.learning_rate, total_steps=plan.steps, pct_start=rise)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, plan.learning_rate, total_steps=plan.steps, pct_start=rise
+    )
     for _ in progress(range(plan.steps), description="teaching a tiny language model", unit="step"):
         loss = _loss(language, examples, answers, plan, draw)
         optimizer.zero_grad()
@@ -106,7 +144,8 @@ def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
 
 
 def taught_once(folder, examples, answers, plan=Pretraining()):
-    """`folder`, with the model that `pretrain` makes of `examples()`. The first process that wants it teaches it; others wait.
+    """`folder`, with the model that `pretrain` makes of `examples()`. The first process that wants
+    it teaches it; others wait.
 
     Written beside and renamed, so that a killed process leaves nothing half.
     """
@@ -120,11 +159,18 @@ def taught_once(folder, examples, answers, plan=Pretraining()):
 
 
 def _loss(language, examples, answers, plan, draw):
-    """Next-token loss of one batch of documents, all with a word in the soft token's place or all without, plus the loss of the answers alone."""
+    """Next-token loss of one batch of documents, all with a word in the soft token's place or all
+    without, plus the loss of the answers alone.
+    """
     reads_text = draw.random() < plan.with_text
-    chosen = [draw.choice(examples) for _ in range(plan.batch_with_text if reads_text else plan.batch)]
+    chosen = [
+        draw.choice(examples) for _ in range(plan.batch_with_text if reads_text else plan.batch)
+    ]
     drawn = [draw.choice(answers) for _ in chosen]
-    prompts = [language.prompt_ids(example) if reads_text else language.ids(f"{example.question} answer:") for example in chosen]
+    prompts = [
+        language.prompt_ids(example) if reads_text else language.ids(f"{example.question} answer:")
+        for example in chosen
+    ]
     written = [language.answer_ids(answer) for answer in drawn]
     soft = _noisy(language, drawn) if draw.random() < plan.keyword else None
     inputs, mask, labels = language.read(prompts, written, soft)
@@ -134,8 +180,13 @@ def _loss(language, examples, answers, plan, draw):
     width = inputs.shape[1]
     everything = torch.full((len(prompts), width), IGNORED, device=inputs.device)
     for row, (prompt, answer) in enumerate(zip(prompts, written)):
-        everything[row, width - len(prompt) - len(answer) :] = torch.tensor(prompt + answer, device=inputs.device)
-    return F.cross_entropy(logits.flatten(0, 1), everything[:, 1:].flatten(), ignore_index=IGNORED) + plan.answer_weight * answer_loss
+        everything[row, width - len(prompt) - len(answer) :] = torch.tensor(
+            prompt + answer, device=inputs.device
+        )
+    return (
+        F.cross_entropy(logits.flatten(0, 1), everything[:, 1:].flatten(), ignore_index=IGNORED)
+        + plan.answer_weight * answer_loss
+    )
 
 
 def _noisy(language, answers):

@@ -1,9 +1,11 @@
-"""What stands before the language model, as numbers and names; without torch, so that a method can check its choices when it is built."""
+"""What stands before the language model, as numbers and names; without torch, so that a method can
+check its choices when it is built.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
-from ..choices import Between, Options, Positive, choose
+from ..core.options import Between, Options, Positive, choose
 
 Distance = Literal["scalar", "elementwise"]
 DISTANCES = get_args(Distance)
@@ -11,12 +13,16 @@ DISTANCES = get_args(Distance)
 
 @dataclass(frozen=True)
 class Settings(Options):
-    """What stands before the language model. The defaults are the paper's; `CODE` holds what the official code does instead.
+    """What stands before the language model. The defaults are the paper's; `CODE` holds what the
+    official code does instead.
 
     graph_token: of the "encoder", or "constant" (one learnt vector, a control), or "none".
-    pruning: the distance, "scalar" (paper) or "elementwise" (code), or "none". squash: a sigmoid over the factors.
-    prune_at: in all "layers" (paper) or at the "input" (code). edges_in_messages: False in the code, whose layers ignore edge attributes.
-    messages: "both" ways of an edge (a choice of this kit; the paper does not say), or "along" it only (code).
+    pruning: the distance, "scalar" (paper) or "elementwise" (code), or "none". squash: a sigmoid
+    over the factors.
+    prune_at: in all "layers" (paper) or at the "input" (code). edges_in_messages: False in the
+    code, whose layers ignore edge attributes.
+    messages: "both" ways of an edge (a choice of this kit; the paper does not say), or "along" it
+    only (code).
     merge: mean over "graphs" (paper) or over their "nodes" (code).
     sees_question: True adds the question to every node, a control of this kit (`GraphEncoder`).
     hidden, layers, heads, dropout: of the encoder, sized for a laptop (paper: 1024, 4, 4).
@@ -37,8 +43,16 @@ class Settings(Options):
 
     @classmethod
     def of(cls, follow="paper", **choices):
-        """The settings of the paper or of the official code, with these choices changed. Raises MiniragError for names and values that are not known."""
+        """The settings of the paper or of the official code, with these choices changed. Raises
+        MiniragError for names and values that are not known.
+        """
         return choose(cls, CODE, follow, **choices)
 
 
-CODE = {"pruning": "elementwise", "prune_at": "input", "edges_in_messages": False, "messages": "along", "merge": "nodes"}
+CODE = {
+    "pruning": "elementwise",
+    "prune_at": "input",
+    "edges_in_messages": False,
+    "messages": "along",
+    "merge": "nodes",
+}

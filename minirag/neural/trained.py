@@ -1,7 +1,9 @@
-"""A trained model on disk: weights in safetensors, everything else as readable JSON, nothing that runs when it is opened.
+"""A trained model on disk: weights in safetensors, everything else as readable JSON, nothing that
+runs when it is opened.
 
-A bundle is a folder. `trained.json` says what was trained on what, by whom and how well; `weights.safetensors` holds what training changed; `language/` holds
-the tiny language model, unless a named one was used, whose name is all that is kept.
+A bundle is a folder. `trained.json` says what was trained on what, by whom and how well;
+`weights.safetensors` holds what training changed; `language/` holds the tiny language model, unless
+a named one was used, whose name is all that is kept.
 """
 
 import hashlib
@@ -12,10 +14,22 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..utils import MiniragError, write_atomic
+from ..core.errors import MiniragError
+from ..core.files import write_atomic
 
 TOLD, WEIGHTS, LANGUAGE = "trained.json", "weights.safetensors", "language"
-NEEDED = ("method", "trained_on", "encoder", "dimensions", "settings", "tuning", "language", "questions", "measured", "files")
+NEEDED = (
+    "method",
+    "trained_on",
+    "encoder",
+    "dimensions",
+    "settings",
+    "tuning",
+    "language",
+    "questions",
+    "measured",
+    "files",
+)
 
 
 @dataclass
@@ -35,7 +49,11 @@ class Trained:
         from .batches import Collator, TextTable
         from .training import write_all
 
-        return write_all(self.model, Collator(TextTable.of(examples, encoder)), list(examples)) if examples else []
+        return (
+            write_all(self.model, Collator(TextTable.of(examples, encoder)), list(examples))
+            if examples
+            else []
+        )
 
 
 def describe(told):
@@ -51,9 +69,11 @@ def in_words(count):
 
 
 def save(folder, model, told, language=None):
-    """Write a bundle, `trained.json` last, so that a killed run leaves nothing that loads; returns all that it tells.
+    """Write a bundle, `trained.json` last, so that a killed run leaves nothing that loads; returns
+    all that it tells.
 
-    told: method, trained_on, encoder, questions, measured and what else should be known. language: the folder of a tiny language model, which is copied in.
+    told: method, trained_on, encoder, questions, measured and what else should be known. language:
+    the folder of a tiny language model, which is copied in.
     """
     from safetensors.torch import save as to_bytes
 
@@ -62,9 +82,13 @@ def save(folder, model, told, language=None):
     if language is not None:
         shutil.rmtree(folder / LANGUAGE, ignore_errors=True)
         shutil.copytree(language, folder / LANGUAGE)
-    tensors = {name: tensor.cpu().contiguous().clone() for name, tensor in model.own_state().items()}
+    tensors = {
+        name: tensor.cpu().contiguous().clone() for name, tensor in model.own_state().items()
+    }
     write_atomic(folder / WEIGHTS, to_bytes(tensors))
-    names = [WEIGHTS] + [f"{LANGUAGE}/{path.name}" for path in sorted((folder / LANGUAGE).glob("*"))] * (language is not None)
+    names = [WEIGHTS] + [
+        f"{LANGUAGE}/{path.name}" for path in sorted((folder / LANGUAGE).glob("*"))
+    ] * (language is not None)
     count = sum(parameter.numel() for parameter in model.language.model.parameters())
     told = {
         **told, "settings": asdict(model.settings), "dimensions": model.dimensions, "tuning": model.language.tuning,
@@ -79,18 +103,26 @@ def save(folder, model, told, language=None):
 
 
 def read(folder):
-    """What a bundle tells of itself. Its weights are not read, and torch is not needed. Raises MiniragError where there is none, or a broken one."""
+    """What a bundle tells of itself. Its weights are not read, and torch is not needed. Raises
+    MiniragError where there is none, or a broken one.
+    """
     path = Path(folder) / TOLD
     if not path.is_file():
-        raise MiniragError(f"{folder} holds no trained model: {TOLD} is missing. `minirag train` writes one.")
+        raise MiniragError(
+            f"{folder} holds no trained model: {TOLD} is missing. `minirag train` writes one."
+        )
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
         missing = [name for name in NEEDED if name not in told]
         describe(told)
     except (ValueError, LookupError, TypeError) as error:
-        raise MiniragError(f"{path} cannot be read ({type(error).__name__}: {error}). Train again.") from error
+        raise MiniragError(
+            f"{path} cannot be read ({type(error).__name__}: {error}). Train again."
+        ) from error
     if missing:
-        raise MiniragError(f"{path} does not say {', '.join(missing)}: it is no trained model of this kit, or an older one. Train again.")
+        raise MiniragError(
+            f"{path} does not say {', '.join(missing)}: it is no trained model of this kit, or an older one. Train again."
+        )
     return told
 
 
@@ -102,10 +134,21 @@ def load(folder, device=None):
     folder, told = Path(folder), read(folder)
     for name, digest in told["files"].items():
         path = folder / name
-        if os.path.isabs(name) or ".." in Path(name).parts or not path.is_file() or _digest(path) != digest:
-            raise MiniragError(f"{folder} is damaged: {name} is missing or not the file that was saved. Train again.")
-    if WEIGHTS not in told["files"] or (told["language"]["tiny"] and f"{LANGUAGE}/model.safetensors" not in told["files"]):
-        raise MiniragError(f"{folder} holds no weights in safetensors, the only form that is read. Train again.")
+        if (
+            os.path.isabs(name)
+            or ".." in Path(name).parts
+            or not path.is_file()
+            or _digest(path) != digest
+        ):
+            raise MiniragError(
+                f"{folder} is damaged: {name} is missing or not the file that was saved. Train again."
+            )
+    if WEIGHTS not in told["files"] or (
+        told["language"]["tiny"] and f"{LANGUAGE}/model.safetensors" not in told["files"]
+    ):
+        raise MiniragError(
+            f"{folder} holds no weights in safetensors, the only form that is read. Train again."
+        )
     from .training import chosen_device
 
     return Trained(_model(folder, told).to(chosen_device(device)).eval(), told)
@@ -121,15 +164,21 @@ def _model(folder, told):
 
     said = told["language"]
     limits = {"max_text": said["reads"], "max_answer": said["writes"]}
-    language = LanguageModel.load(folder / LANGUAGE if said["tiny"] else said["name"], tuning=told["tuning"], **limits)
+    language = LanguageModel.load(
+        folder / LANGUAGE if said["tiny"] else said["name"], tuning=told["tuning"], **limits
+    )
     with torch.random.fork_rng():  # building a model draws numbers; who loads one should not notice
         model = GraphPrompt(language, told["dimensions"], Settings(**told["settings"]))
     try:
         missing, unknown = model.load_state_dict(load_file(str(folder / WEIGHTS)), strict=False)
     except RuntimeError as error:
-        raise MiniragError(f"{folder}: the weights do not fit the settings ({str(error).splitlines()[-1].strip()}). Train again.") from error
+        raise MiniragError(
+            f"{folder}: the weights do not fit the settings ({str(error).splitlines()[-1].strip()}). Train again."
+        ) from error
     if unknown or set(missing) & set(model.own_state()):
-        raise MiniragError(f"{folder}: the weights are those of other settings ({', '.join([*unknown, *missing][:3])}). Train again.")
+        raise MiniragError(
+            f"{folder}: the weights are those of other settings ({', '.join([*unknown, *missing][:3])}). Train again."
+        )
     return model
 
 

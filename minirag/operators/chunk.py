@@ -5,19 +5,25 @@ Source: Survey, Sec. 6.1 (op-chunk)
 
 import numpy as np
 
-from ..results import Step
+from ..core.results import Step
 from .ranking import min_max, top_items
 
 
-def aggregator(scored, matrix, labels, summary="each passage gets the scores of what was read from it"):
-    """Aggregator: a chunk's score is the sum of the scores of the relations (or nodes) read from it.
+def aggregator(
+    scored, matrix, labels, summary="each passage gets the scores of what was read from it"
+):
+    """Aggregator: a chunk's score is the sum of the scores of the relations (or nodes) read from
+    it.
 
     `matrix` is (chunks, relations) or (chunks, nodes); `step.data["scores"]` is (chunks,).
 
     Source: Survey, Sec. 6.1 (op-chunk); Wang, Sec. IV-B (hippo-passages)
     """
     totals = [matrix @ step.data["scores"] for step in scored]
-    return [Step("chunk aggregator", summary, top_items(labels, scores), {"scores": scores}) for scores in totals]
+    return [
+        Step("chunk aggregator", summary, top_items(labels, scores), {"scores": scores})
+        for scores in totals
+    ]
 
 
 def vdb(questions, index):
@@ -34,13 +40,21 @@ def vdb(questions, index):
 
 
 def average(first, second, labels):
-    """The mean of two chunk scorings of one question, each moved to [0, 1] first (HippoRAG's uncertainty ensemble)."""
+    """The mean of two chunk scorings of one question, each moved to [0, 1] first (HippoRAG's
+    uncertainty ensemble).
+    """
     scores = (min_max(first.data["scores"]) + min_max(second.data["scores"])) / 2
-    return Step("ensemble", f"mean of {first.operator} and {second.operator}", top_items(labels, scores), {"scores": scores})
+    return Step(
+        "ensemble",
+        f"mean of {first.operator} and {second.operator}",
+        top_items(labels, scores),
+        {"scores": scores},
+    )
 
 
 def from_relationships(chosen, graph, labels):
-    """FromRel: the chunks that the chosen relations were read from; a chunk's score is the sum of its relations' scores.
+    """FromRel: the chunks that the chosen relations were read from; a chunk's score is the sum of
+    its relations' scores.
 
     `step.data["scores"]` is (chunks,).
 
@@ -52,12 +66,15 @@ def from_relationships(chosen, graph, labels):
         for edge, score in step.data["relations"]:
             scores[sorted(set(graph.edges[edge].chunks))] += score
         said = f"the {np.count_nonzero(scores)} passages that {len(step.data['relations'])} relations were read from"
-        steps.append(Step("chunk from relations", said, top_items(labels, scores), {"scores": scores}))
+        steps.append(
+            Step("chunk from relations", said, top_items(labels, scores), {"scores": scores})
+        )
     return steps
 
 
 def occurrence(chosen, graph, labels):
-    """Occurrence: a chunk's score is the number of chosen relations both of whose ends were read from it.
+    """Occurrence: a chunk's score is the number of chosen relations both of whose ends were read
+    from it.
 
     `step.data["scores"]` is (chunks,).
 
@@ -75,7 +92,8 @@ def occurrence(chosen, graph, labels):
 
 
 def by_entity(chosen, graph, labels, counted="relations"):
-    """The order of GraphRAG's released code: the chunks of the first entity, then of the second, ...
+    """The order of GraphRAG's released code: the chunks of the first entity, then of the second,
+    ...
 
     Within one entity, chunks that hold more of its "relations" come first, or of its "neighbours"
     (nano-graphrag). `chosen` holds nodes; `step.data["scores"]` is (chunks,), higher for earlier.

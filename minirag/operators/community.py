@@ -1,11 +1,12 @@
-"""Operators that choose communities. Each returns one `Step` a question; `step.data["communities"]` are positions, best first.
+"""Operators that choose communities. Each returns one `Step` a question; `step.data["communities"]`
+are positions, best first.
 
 Source: Survey, Sec. 6.1 (op-community)
 """
 
 import numpy as np
 
-from ..results import Step
+from ..core.results import Step
 from .ranking import rank, top_items
 
 ORDERS = ("rating", "hits")
@@ -14,7 +15,8 @@ ORDERS = ("rating", "hits")
 def layer(questions, index, level, union=False, min_rating=0.0):
     """Layer: every community of a level, whatever the question.
 
-    union: every community down to the level instead, parents beside their children (the released code, and the survey's wording).
+    union: every community down to the level instead, parents beside their children (the released
+    code, and the survey's wording).
     min_rating: leave out those whose report is rated lower.
 
     Source: Survey, Sec. 6.1 (op-community); GraphRAG, Sec. 3.3 (sec-3.3)
@@ -24,13 +26,20 @@ def layer(questions, index, level, union=False, min_rating=0.0):
     places = [place for place in found if index.reports[place].rating >= min_rating]
     exists = min(level, communities.deepest)
     said = f"all {len(places)} reports {'down to' if union else 'of'} level {exists}"
-    said += f" (level {level} does not exist: the deepest is {exists}, projected down)" if level > exists else ""
+    said += (
+        f" (level {level} does not exist: the deepest is {exists}, projected down)"
+        if level > exists
+        else ""
+    )
     if without := len(communities.at(level, union)) - len(found):
         said += f"; {without} communities have no report"
     if low := len(found) - len(places):
         said += f"; {low} rated below {min_rating:g} are left out"
     items = tuple((index.reports[p].title, index.reports[p].rating) for p in places[:10])
-    return [Step("community layer", said, items, {"communities": places, "level": exists}) for _ in questions]
+    return [
+        Step("community layer", said, items, {"communities": places, "level": exists})
+        for _ in questions
+    ]
 
 
 def entity(chosen, index, k=None, order="rating", level=None, union=False):
@@ -74,16 +83,31 @@ def vdb(questions, vectors, candidates=None, k=10):
     place = np.asarray(positions)
     steps = []
     for number, scores in enumerate(index.similarities(questions)):
-        allowed = np.isin(place, candidates[number]) if candidates is not None else np.ones(len(place), dtype=bool)
+        allowed = (
+            np.isin(place, candidates[number])
+            if candidates is not None
+            else np.ones(len(place), dtype=bool)
+        )
         rows = [row for row in rank(np.where(allowed, scores, -np.inf), k).tolist() if allowed[row]]
         kept = np.where(np.isin(np.arange(len(place)), rows), scores, 0.0)
-        data = {"communities": [int(place[row]) for row in rows], "scores": {int(place[row]): float(scores[row]) for row in rows}}
-        steps.append(Step("community vdb", f"the {len(rows)} reports nearest to the question, of {int(allowed.sum())}", top_items(index.labels, kept), data))
+        data = {
+            "communities": [int(place[row]) for row in rows],
+            "scores": {int(place[row]): float(scores[row]) for row in rows},
+        }
+        steps.append(
+            Step(
+                "community vdb",
+                f"the {len(rows)} reports nearest to the question, of {int(allowed.sum())}",
+                top_items(index.labels, kept),
+                data,
+            )
+        )
     return steps
 
 
 def roll_up(chosen, index, levels=1):
-    """Roll up: the chosen communities give way to those that hold them, `levels` above; each once, in the order of its first part.
+    """Roll up: the chosen communities give way to those that hold them, `levels` above; each once,
+    in the order of its first part.
 
     Source: GraphRAG, Sec. 5 (sec-5)
     """

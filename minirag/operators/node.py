@@ -6,7 +6,7 @@ Source: Survey, Sec. 6.1 (op-node)
 import numpy as np
 
 from ..algorithms.pagerank import personalized_pagerank
-from ..results import Step
+from ..core.results import Step
 from .ranking import top_items
 
 
@@ -27,13 +27,18 @@ def link(phrases, index):
     for some in phrases:
         nodes = [next(found) for _ in some]
         items = tuple((f"{phrase} → {index.labels[i]}", cosine) for phrase, i, cosine in nodes)
-        summary = f"{len(nodes)} phrase{'s' * (len(nodes) != 1)} linked to the nearest node" if nodes else "nothing to link"
+        summary = (
+            f"{len(nodes)} phrase{'s' * (len(nodes) != 1)} linked to the nearest node"
+            if nodes
+            else "nothing to link"
+        )
         steps.append(Step("link", summary, items, {"nodes": nodes}))
     return steps
 
 
 def reset_vector(linked, count, specificity=None, per="node"):
-    """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there are none.
+    """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there
+    are none.
 
     `specificity` is a factor a node, (count,), or None. `per="node"` gives every query node the
     same weight, as paper and released code do; `per="entity"` gives every query entity its own
@@ -58,11 +63,18 @@ def ppr(transition, resets, labels, damping=0.5, tol=1e-10):
     scores = np.zeros_like(resets)
     started = resets.sum(axis=0) > 0
     if started.any():
-        scores[:, started] = personalized_pagerank(transition, resets[:, started], damping=damping, tol=tol)
+        scores[:, started] = personalized_pagerank(
+            transition, resets[:, started], damping=damping, tol=tol
+        )
     summary = f"walk restarts at {{}} node{{}}, follows an edge with probability {damping:g}"
     starts = np.count_nonzero(resets, axis=0).tolist()
     return [
-        Step("ppr", summary.format(n, "s" * (n != 1)), top_items(labels, score), {"scores": score, "reset": reset})
+        Step(
+            "ppr",
+            summary.format(n, "s" * (n != 1)),
+            top_items(labels, score),
+            {"scores": score, "reset": reset},
+        )
         for n, score, reset in zip(starts, scores.T, resets.T)
     ]
 
@@ -93,15 +105,22 @@ def spread_to_neighbours(adjacency, resets, labels, hops=1, share=0.5, per="ques
             times = (times > 0) | (reset > 0) if hops else 0
         scores = reset + share * reset[starts].min() * times if len(starts) else reset.copy()
         scores = scores / max(scores.sum(), 1e-300)
-        name = "query nodes only" if not hops else f"query nodes and what is within {hops} hop{'s' * (hops > 1)}"
-        steps.append(Step("neighbours", name, top_items(labels, scores), {"scores": scores, "reset": reset}))
+        name = (
+            "query nodes only"
+            if not hops
+            else f"query nodes and what is within {hops} hop{'s' * (hops > 1)}"
+        )
+        steps.append(
+            Step("neighbours", name, top_items(labels, scores), {"scores": scores, "reset": reset})
+        )
     return steps
 
 
 def vdb(questions, index, k=10):
     """VDB: the k nodes whose vector is nearest to the question's.
 
-    `step.data["nodes"]` holds `(label, node position, cosine)`, best first; `data["scores"]` is (nodes,), zero elsewhere.
+    `step.data["nodes"]` holds `(label, node position, cosine)`, best first; `data["scores"]` is
+    (nodes,), zero elsewhere.
 
     Source: Survey, Sec. 6.1 (op-node)
     """
@@ -112,12 +131,20 @@ def vdb(questions, index, k=10):
         dense = np.zeros(len(index.labels))
         dense[row] = scores
         said = f"the {len(nodes)} nodes nearest to the question"
-        steps.append(Step("node vdb", said, tuple((label, c) for label, _, c in nodes[:10]), {"nodes": nodes, "scores": dense}))
+        steps.append(
+            Step(
+                "node vdb",
+                said,
+                tuple((label, c) for label, _, c in nodes[:10]),
+                {"nodes": nodes, "scores": dense},
+            )
+        )
     return steps
 
 
 def onehop(chosen, graph):
-    """Onehop: the neighbours of the chosen nodes, each with the score of the best chosen node beside it.
+    """Onehop: the neighbours of the chosen nodes, each with the score of the best chosen node
+    beside it.
 
     Source: Survey, Sec. 6.1 (op-node)
     """
@@ -129,16 +156,27 @@ def onehop(chosen, graph):
             for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
                 if here in start and there not in start:
                     found[there] = max(start[here], found.get(there, -np.inf))
-        nodes = [(graph.nodes[i].name, i, score) for i, score in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))]
+        nodes = [
+            (graph.nodes[i].name, i, score)
+            for i, score in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        ]
         said = f"{len(nodes)} neighbour{'s' * (len(nodes) != 1)} of {len(start)} nodes"
-        steps.append(Step("node onehop", said, tuple((name, score) for name, _, score in nodes[:10]), {"nodes": nodes}))
+        steps.append(
+            Step(
+                "node onehop",
+                said,
+                tuple((name, score) for name, _, score in nodes[:10]),
+                {"nodes": nodes},
+            )
+        )
     return steps
 
 
 def from_relationships(chosen, graph):
     """RelNode (FromRel): the two ends of every chosen relation, in the relations' order.
 
-    `chosen`: steps whose `data["relations"]` are `(edge position, score)`; a node gets the score of the first relation that names it.
+    `chosen`: steps whose `data["relations"]` are `(edge position, score)`; a node gets the score of
+    the first relation that names it.
 
     Source: Survey, Sec. 6.1 (op-node)
     """
@@ -150,5 +188,12 @@ def from_relationships(chosen, graph):
                 found.setdefault(node, float(score))
         nodes = [(graph.nodes[i].name, i, score) for i, score in found.items()]
         said = f"{len(nodes)} ends of {len(step.data['relations'])} relations"
-        steps.append(Step("node from relations", said, tuple((name, score) for name, _, score in nodes[:10]), {"nodes": nodes}))
+        steps.append(
+            Step(
+                "node from relations",
+                said,
+                tuple((name, score) for name, _, score in nodes[:10]),
+                {"nodes": nodes},
+            )
+        )
     return steps

@@ -7,9 +7,9 @@ Source: Survey, Sec. 6.3 (conversion)
 
 from typing import Literal
 
-from ..build.phrases import normalise_phrase
+from ..core.results import Step
+from ..graphs.phrases import normalise_phrase
 from ..prompts.keywords import Keywords
-from ..results import Step
 
 SHORT = 50  # characters
 Empty = Literal["question", "short question", "skip", "nothing"]

@@ -8,7 +8,8 @@ from ..algorithms.vectors import SAME
 def rank(scores, k=None, ties="ascending"):
     """Positions of the k best scores, best first.
 
-    Scores equal to 12 decimals come by position: ascending, or descending as a reversed stable sort leaves them.
+    Scores equal to 12 decimals come by position: ascending, or descending as a reversed stable sort
+    leaves them.
     """
     scores = np.round(scores, SAME)
     if ties == "descending":
@@ -19,7 +20,9 @@ def rank(scores, k=None, ties="ascending"):
 
 
 def min_max(scores):
-    """Scores moved to [0, 1]; a constant vector becomes zeros (the released HippoRAG divides zero by zero there)."""
+    """Scores moved to [0, 1]; a constant vector becomes zeros (the released HippoRAG divides zero
+    by zero there).
+    """
     low, high = scores.min(), scores.max()
     return (scores - low) / (high - low) if high > low else np.zeros_like(scores)
 

@@ -1,24 +1,29 @@
-"""Operators that choose relations. Each takes a batch of questions and returns one `Step` a question.
+"""Operators that choose relations. Each takes a batch of questions and returns one `Step` a
+question.
 
 Source: Survey, Sec. 6.1 (op-relationship)
 """
 
 from collections import Counter
 
-from ..results import Step
+from ..core.results import Step
 from .ranking import top_items
 
 
 def aggregator(walked, facts, labels):
     """Aggregator: a relation's score is the sum of the scores of the nodes it joins.
 
-    `facts` is the (relations, nodes) matrix of `fact_matrix`; `step.data["scores"]` is (relations,).
+    `facts` is the (relations, nodes) matrix of `fact_matrix`; `step.data["scores"]` is
+    (relations,).
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
     totals = [facts @ step.data["scores"] for step in walked]
     summary = "each relation gets the scores of its two nodes"
-    return [Step("relationship aggregator", summary, top_items(labels, scores), {"scores": scores}) for scores in totals]
+    return [
+        Step("relationship aggregator", summary, top_items(labels, scores), {"scores": scores})
+        for scores in totals
+    ]
 
 
 def label(graph, edge):
@@ -28,7 +33,8 @@ def label(graph, edge):
 
 
 def vdb(questions, index, k=10):
-    """VDB: the k relations whose vector is nearest to the question's; row i of the index is edge i of the graph.
+    """VDB: the k relations whose vector is nearest to the question's; row i of the index is edge i
+    of the graph.
 
     `step.data["relations"]` holds `(edge position, cosine)`, best first.
 
@@ -38,7 +44,14 @@ def vdb(questions, index, k=10):
     steps = []
     for row, scores in zip(places.tolist(), cosines.tolist()):
         items = tuple((index.labels[i], score) for i, score in zip(row[:10], scores))
-        steps.append(Step("relationship vdb", f"the {len(row)} relations nearest to the question", items, {"relations": list(zip(row, scores))}))
+        steps.append(
+            Step(
+                "relationship vdb",
+                f"the {len(row)} relations nearest to the question",
+                items,
+                {"relations": list(zip(row, scores))},
+            )
+        )
     return steps
 
 

@@ -1,13 +1,37 @@
-"""One file per task: the prompt, the parser of its answer, and the offline rule that answers it without a model."""
+"""One file per task: the prompt, the parser of its answer, and the offline rule that answers it
+without a model.
+"""
 
-from ..utils import MiniragError
-from . import (
-    answer, answer_open, chain_of_thought, direct, full_answer, hypothetical_document, keywords,
-    passage_entities, propositions, question_entities, thought, triples,
-)  # fmt: skip
-from . import claims, cluster_summary, elements, glean_check, gleaning, rich_elements, summarise
-from . import community_report, global_questions, judge, judge_overall, map_answer, map_points
-from . import reduce_answer, user_tasks
+from ..core.errors import MiniragError
+from . import (  # fmt: skip
+    answer,
+    answer_open,
+    chain_of_thought,
+    claims,
+    cluster_summary,
+    community_report,
+    direct,
+    elements,
+    full_answer,
+    glean_check,
+    gleaning,
+    global_questions,
+    hypothetical_document,
+    judge,
+    judge_overall,
+    keywords,
+    map_answer,
+    map_points,
+    passage_entities,
+    propositions,
+    question_entities,
+    reduce_answer,
+    rich_elements,
+    summarise,
+    thought,
+    triples,
+    user_tasks,
+)
 from .task import STAGES, Task
 
 MODULES = (passage_entities, triples, question_entities, keywords, thought)

@@ -7,7 +7,7 @@ reader that HippoRAG released; `full_answer` is for methods that are judged.
 import re
 
 from .reading import LONGEST, THOUGHT
-from .spans import HAN, IN_QUESTIONS, STOP_WORDS, names_in, sentences_of
+from .rules.spans import HAN, IN_QUESTIONS, STOP_WORDS, names_in, sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -34,14 +34,18 @@ EXAMPLE = (
 MARK = re.compile(r"\banswer[ \t*]{0,9}[:：]\**", re.IGNORECASE)
 NEXT = re.compile(r"\n[ \t*]*(?:thought|answer|question)[ \t*]{0,9}[:：]", re.IGNORECASE)
 MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-YEAR_OR_DATE = re.compile(rf"(?:\d{{1,2}} )?{MONTH}(?: \d{{1,2}},)? \d{{4}}|\b[12]\d{{3}}\b|\d{{1,4}}年(?:\d{{1,2}}月)?(?:\d{{1,2}}日)?")
+YEAR_OR_DATE = re.compile(
+    rf"(?:\d{{1,2}} )?{MONTH}(?: \d{{1,2}},)? \d{{4}}|\b[12]\d{{3}}\b|\d{{1,4}}年(?:\d{{1,2}}月)?(?:\d{{1,2}}日)?"
+)
 NUMBER = re.compile(
     r"\d[\d,.]*\d|\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million)\b"
 )
 
 
 def parse(text):
-    """What follows the first "Answer:", up to the next such mark, or the whole reply; an empty reply is ("", 1)."""
+    """What follows the first "Answer:", up to the next such mark, or the whole reply; an empty
+    reply is ("", 1).
+    """
     text = THOUGHT.sub(" ", text[:LONGEST])
     mark = MARK.search(text)
     answer = text[mark.end() :] if mark else text
@@ -61,7 +65,9 @@ def content_words(text):
 
 
 def rule(fields):
-    """The sentence that shares most words with the question, early passages a little ahead, then the span that fits the question word."""
+    """The sentence that shares most words with the question, early passages a little ahead, then
+    the span that fits the question word.
+    """
     question = fields["question"]
     wanted = content_words(question)
     best, best_score = None, 0.0
@@ -77,15 +83,28 @@ def rule(fields):
 
 
 def fitting_span(question, sentence):
-    """A date for "when", a number for "how many", else the first name that the question does not mention, dates last; else the sentence."""
+    """A date for "when", a number for "how many", else the first name that the question does not
+    mention, dates last; else the sentence.
+    """
     asked = question.lower()
-    if re.search(r"\bwhen\b|\b(?:what|which) year\b", asked) or "什么时候" in asked or "哪一年" in asked:
+    if (
+        re.search(r"\bwhen\b|\b(?:what|which) year\b", asked)
+        or "什么时候" in asked
+        or "哪一年" in asked
+    ):
         spans = YEAR_OR_DATE.findall(sentence)
     elif re.search(r"\bhow (?:many|much|old|long|far|high|tall)\b", asked) or "多少" in asked:
         spans = NUMBER.findall(sentence)
     else:
-        spans = [sentence[start:end] for start, end in names_in(sentence, sentence, evidence=bool, runs=IN_QUESTIONS)]
-        spans = [span for span in spans if span.lower() not in asked and not content_words(span) <= content_words(question)]
+        spans = [
+            sentence[start:end]
+            for start, end in names_in(sentence, sentence, evidence=bool, runs=IN_QUESTIONS)
+        ]
+        spans = [
+            span
+            for span in spans
+            if span.lower() not in asked and not content_words(span) <= content_words(question)
+        ]
         spans.sort(key=lambda span: any(letter.isdigit() for letter in span))
     return spans[0] if spans else sentence
 

@@ -20,14 +20,18 @@ Reasoning: Vienna stands on the Danube. The Danube flows into the Black Sea. The
 
 Question: $question
 Reasoning:"""
-NEXT = re.compile(r"\n[ \t*]*question[ \t*]{0,9}:", re.IGNORECASE)  # a model that goes on to ask itself something else
+NEXT = re.compile(
+    r"\n[ \t*]*question[ \t*]{0,9}:", re.IGNORECASE
+)  # a model that goes on to ask itself something else
 MARKER = re.compile(r"\bthe answer is\b[ \t]*:?", re.IGNORECASE)
 
 
 def parse(text):
-    """What follows the last "The answer is", up to the end of its line; ("", 1) where the marker is missing or nothing follows.
+    """What follows the last "The answer is", up to the end of its line; ("", 1) where the marker is
+    missing or nothing follows.
 
-    The marker is all that is read: a reply that reasons well and never says it counts as unreadable.
+    The marker is all that is read: a reply that reasons well and never says it counts as
+    unreadable.
     """
     text = NEXT.split(THOUGHT.sub(" ", text[:LONGEST]), maxsplit=1)[0]
     marks = list(MARKER.finditer(text))

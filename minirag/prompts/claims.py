@@ -3,7 +3,7 @@
 import re
 
 from .records import ClaimRecord, read_claims, write_records
-from .spans import names_in, sentences_of
+from .rules.spans import names_in, sentences_of
 from .task import Task
 
 WHAT = "Statements about an entity that could be checked, or that somebody might dispute"
@@ -25,8 +25,26 @@ EXAMPLE = (
     {"title": "", "text": EXAMPLE_TEXT, "entities": ("Ilse Brandt", "Harrowgate Observatory")},
     write_records(
         [
-            ClaimRecord("Ilse Brandt", "Harrowgate Observatory", "FOUNDING", "TRUE", "1911", "1911", "She founded the observatory.", EXAMPLE_TEXT[:51]),
-            ClaimRecord("Ilse Brandt", "", "PLAGIARISM", "SUSPECTED", "", "", "A rival said that she copied the plans.", EXAMPLE_TEXT[52:]),
+            ClaimRecord(
+                "Ilse Brandt",
+                "Harrowgate Observatory",
+                "FOUNDING",
+                "TRUE",
+                "1911",
+                "1911",
+                "She founded the observatory.",
+                EXAMPLE_TEXT[:51],
+            ),
+            ClaimRecord(
+                "Ilse Brandt",
+                "",
+                "PLAGIARISM",
+                "SUSPECTED",
+                "",
+                "",
+                "A rival said that she copied the plans.",
+                EXAMPLE_TEXT[52:],
+            ),
         ]
     ),
 )
@@ -38,20 +56,39 @@ YEAR = re.compile(r"\b[12]\d{3}\b")
 
 
 def rule(fields):
-    """The sentences with a year or a reporting verb that name one of the entities; nothing is weighed.
+    """The sentences with a year or a reporting verb that name one of the entities; nothing is
+    weighed.
 
-    Subject and object are the first two names of the sentence, the type says which cue was seen (REPORTED or DATED), the dates are its
-    first and last year, and the status is left empty: whether a claim is true is a judgement.
+    Subject and object are the first two names of the sentence, the type says which cue was seen
+    (REPORTED or DATED), the dates are its first and last year, and the status is left empty:
+    whether a claim is true is a judgement.
     """
-    title, known, claims = fields.get("title", ""), {name.casefold() for name in fields["entities"]}, []
+    title, known, claims = (
+        fields.get("title", ""),
+        {name.casefold() for name in fields["entities"]},
+        [],
+    )
     for sentence in sentences_of(fields["text"]):
         years, reported = YEAR.findall(sentence), REPORTING.search(sentence)
-        names = [sentence[start:end] for start, end in names_in(sentence, f"{title}\n{fields['text']}")]
+        names = [
+            sentence[start:end] for start, end in names_in(sentence, f"{title}\n{fields['text']}")
+        ]
         names = [name for name in dict.fromkeys(names) if name.casefold() in known]
         if names and (years or reported):
             start, end = (years[0], years[-1]) if years else ("", "")
             other = names[1] if len(names) > 1 else ""
-            claims.append(ClaimRecord(names[0], other, "REPORTED" if reported else "DATED", "", start, end, sentence, sentence))
+            claims.append(
+                ClaimRecord(
+                    names[0],
+                    other,
+                    "REPORTED" if reported else "DATED",
+                    "",
+                    start,
+                    end,
+                    sentence,
+                    sentence,
+                )
+            )
     return write_records(claims)
 
 
@@ -60,4 +97,14 @@ def show(fields):
     return {**shown, "claim_description": fields.get("claim_description") or WHAT}
 
 
-TASK = Task(name="claims", stage="build", system=SYSTEM, template=TEMPLATE, parse=read_claims, rule=rule, max_tokens=2048, show=show, example=EXAMPLE)
+TASK = Task(
+    name="claims",
+    stage="build",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=read_claims,
+    rule=rule,
+    max_tokens=2048,
+    show=show,
+    example=EXAMPLE,
+)

@@ -2,7 +2,7 @@
 
 from itertools import chain, zip_longest
 
-from .spans import sentences_of
+from .rules.spans import sentences_of
 from .summarise import parse, sentences_up_to
 from .task import Task
 
@@ -16,13 +16,26 @@ MAX_TOKENS = 100
 
 
 def rule(fields):
-    """The first sentence of every text, then the second of every text, and so on up to the limit: a digest, not a summary."""
+    """The first sentence of every text, then the second of every text, and so on up to the limit: a
+    digest, not a summary.
+    """
     rounds = zip_longest(*map(sentences_of, fields["texts"]))
-    return sentences_up_to([s for s in chain.from_iterable(rounds) if s], fields.get("max_tokens", MAX_TOKENS))
+    return sentences_up_to(
+        [s for s in chain.from_iterable(rounds) if s], fields.get("max_tokens", MAX_TOKENS)
+    )
 
 
 def show(fields):
     return {"max_tokens": MAX_TOKENS, **fields, "texts": "\n\n".join(fields["texts"])}
 
 
-TASK = Task(name="cluster_summary", stage="build", system=SYSTEM, template=TEMPLATE, parse=parse, rule=rule, max_tokens=300, show=show)
+TASK = Task(
+    name="cluster_summary",
+    stage="build",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    rule=rule,
+    max_tokens=300,
+    show=show,
+)

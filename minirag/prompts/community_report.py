@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .reading import is_array, read_text, read_values
-from .spans import sentences_of
+from .rules.spans import sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -24,7 +24,12 @@ $context
 Write the report in at most $max_words words."""
 MAX_WORDS = 1500
 LINE = re.compile(r"(Entity|Relationship|Claim|Report) (\S+): ([^\n]*)")
-DATA = {"Entity": "Entities", "Relationship": "Relationships", "Claim": "Claims", "Report": "Reports"}
+DATA = {
+    "Entity": "Entities",
+    "Relationship": "Relationships",
+    "Claim": "Claims",
+    "Report": "Reports",
+}
 MOST_FINDINGS, MOST_WORDS = 5, 60
 NOTICE = "Extract by rule, no language model"
 OWN_NOTICE = re.compile(rf"{NOTICE}: [^.]*\.\s*")
@@ -55,13 +60,22 @@ class Report:
     @property
     def text(self):
         """The report as it enters a context window."""
-        parts = [f"# {self.title}", self.summary, *(f"## {f.summary}\n\n{f.explanation}" for f in self.findings)]
+        parts = [
+            f"# {self.title}",
+            self.summary,
+            *(f"## {f.summary}\n\n{f.explanation}" for f in self.findings),
+        ]
         return "\n\n".join(part for part in parts if part.strip())
 
     def to_json(self):
         """The report in the task's own output format."""
         findings = [{"summary": f.summary, "explanation": f.explanation} for f in self.findings]
-        fields = {"title": self.title, "summary": self.summary, "rating": self.rating, "rating_explanation": self.rating_explanation}
+        fields = {
+            "title": self.title,
+            "summary": self.summary,
+            "rating": self.rating,
+            "rating_explanation": self.rating_explanation,
+        }
         return json.dumps({**fields, "findings": findings}, ensure_ascii=False, indent=1)
 
 
@@ -79,47 +93,90 @@ def read_finding(item):
         return Finding(item.strip()) if item.strip() else None
     if not isinstance(item, list):
         return None
-    named = {key: read_text(value) for key, value in reversed(item) if isinstance(key, str)} if hasattr(item, "lookup") else {}
+    named = (
+        {key: read_text(value) for key, value in reversed(item) if isinstance(key, str)}
+        if hasattr(item, "lookup")
+        else {}
+    )
     summary, explanation = named.get("summary"), named.get("explanation")
-    return Finding(summary or explanation, explanation if summary and explanation else "") if summary or explanation else None
+    return (
+        Finding(summary or explanation, explanation if summary and explanation else "")
+        if summary or explanation
+        else None
+    )
 
 
 def parse(text):
-    """(Report, dropped), or (None, 1) where no title and no summary can be read. What is ill formed inside a report is counted and left out."""
+    """(Report, dropped), or (None, 1) where no title and no summary can be read. What is ill formed
+    inside a report is counted and left out.
+    """
     values, objects = read_values(text)
     candidates = [o for o in objects if o.lookup("title") or o.lookup("findings")]
     if not candidates:
         return None, 1
     found = max(candidates, key=len)
-    first = lambda name: next((read_text(value) for value in found.lookup(name) if read_text(value)), "")
+    first = lambda name: next(
+        (read_text(value) for value in found.lookup(name) if read_text(value)), ""
+    )
     title, summary = first("title"), first("summary")
     if not (title or summary):
         return None, 1
     arrays = [value for value in found.lookup("findings") if is_array(value)]
     findings = [read_finding(item) for array in arrays for item in array]
     rating = read_number(first("rating"), 0, 10)
-    dropped = findings.count(None) + sum(a.broken + a.cut for a in arrays if hasattr(a, "cut")) + (not arrays) + (rating is None) + (not title) + (not summary)
+    dropped = (
+        findings.count(None)
+        + sum(a.broken + a.cut for a in arrays if hasattr(a, "cut"))
+        + (not arrays)
+        + (rating is None)
+        + (not title)
+        + (not summary)
+    )
     kept = tuple(dict.fromkeys(f for f in findings if f))
-    return Report(title or summary[:80], summary, rating or 0.0, first("rating_explanation"), kept), dropped
+    return Report(
+        title or summary[:80], summary, rating or 0.0, first("rating_explanation"), kept
+    ), dropped
 
 
 def rule(fields):
-    """An extract, not a summary: the elements that come first in the context, in their own words, with their numbers.
+    """An extract, not a summary: the elements that come first in the context, in their own words,
+    with their numbers.
 
-    The title names the first entities or parts, the findings quote up to five relationships, claims or reports (entities where there are none),
-    two sentences and 60 words each; the rating is a size, the square root of the number of elements read, and the explanation says so.
+    The title names the first entities or parts, the findings quote up to five relationships, claims
+    or reports (entities where there are none), two sentences and 60 words each; the rating is a
+    size, the square root of the number of elements read, and the explanation says so.
     """
     rows = [match.groups() for match in LINE.finditer(fields["context"])]
-    entities, others = [row for row in rows if row[0] == "Entity"], [row for row in rows if row[0] != "Entity"]
+    entities, others = (
+        [row for row in rows if row[0] == "Entity"],
+        [row for row in rows if row[0] != "Entity"],
+    )
     parts = [row for row in others if row[0] == "Report"]
     names = [_name(row[2]) for row in (parts or entities or others)[:3]]
     findings = []
-    for kind, number, said in [*parts, *[row for row in others if row[0] != "Report"], *([] if others else entities)][:MOST_FINDINGS]:
+    for kind, number, said in [
+        *parts,
+        *[row for row in others if row[0] != "Report"],
+        *([] if others else entities),
+    ][:MOST_FINDINGS]:
         name, words = _name(said), OWN_NOTICE.sub("", said.partition(" | ")[2])
-        findings.append({"summary": name, "explanation": f"{_short(words)} [Data: {DATA[kind]} ({number})]".strip()})
+        findings.append(
+            {
+                "summary": name,
+                "explanation": f"{_short(words)} [Data: {DATA[kind]} ({number})]".strip(),
+            }
+        )
     told = " ".join(_short(said.partition(" | ")[2], 1) for _, _, said in entities[:3])
-    told += f" [Data: Entities ({', '.join(number for _, number, _ in entities[:3])})]" if told.strip() else ""
-    counts = ", ".join(f"{sum(row[0] == kind for row in rows)} {name.lower()}" for kind, name in DATA.items() if any(row[0] == kind for row in rows))
+    told += (
+        f" [Data: Entities ({', '.join(number for _, number, _ in entities[:3])})]"
+        if told.strip()
+        else ""
+    )
+    counts = ", ".join(
+        f"{sum(row[0] == kind for row in rows)} {name.lower()}"
+        for kind, name in DATA.items()
+        if any(row[0] == kind for row in rows)
+    )
     report = {
         "title": " and ".join(names) or "An empty community",
         "summary": f"{NOTICE}: {counts or 'nothing to read'}. {told}".strip(),

@@ -4,7 +4,7 @@ from .answer import parse
 from .task import Task
 
 SYSTEM = (
-    "You answer questions from what you know. Write nothing but one line that starts with \"Answer:\" and holds the answer alone, as short as it can "
+    'You answer questions from what you know. Write nothing but one line that starts with "Answer:" and holds the answer alone, as short as it can '
     "be: a name, a date, a number, yes or no."
 )
 
@@ -16,5 +16,8 @@ TASK = Task(
     parse=parse,
     needs_model=True,
     max_tokens=100,
-    example=({"question": "Which planet of the solar system has the most mass?"}, "Answer: Jupiter"),
+    example=(
+        {"question": "Which planet of the solar system has the most mass?"},
+        "Answer: Jupiter",
+    ),
 )

@@ -2,9 +2,9 @@
 
 import re
 
-from .cues import guess_type
 from .records import EntityRecord, RelationshipRecord, clean, read_instances, write_records
-from .spans import STOP_WORDS, names_in, sentences_of
+from .rules.cues import guess_type
+from .rules.spans import STOP_WORDS, names_in, sentences_of
 from .task import Task
 
 ENTITY_TYPES = ("organization", "person", "geo", "event")
@@ -28,13 +28,34 @@ EXAMPLE_TEXT = (
     "Since 1987 it has belonged to the University of Selm."
 )
 EXAMPLE_RECORDS = (
-    EntityRecord("Harrowgate Observatory", "organization", "An observatory on Mount Orrin, founded in 1911 and part of the University of Selm since 1987."),
+    EntityRecord(
+        "Harrowgate Observatory",
+        "organization",
+        "An observatory on Mount Orrin, founded in 1911 and part of the University of Selm since 1987.",
+    ),
     EntityRecord("Mount Orrin", "geo", "The mountain on which Harrowgate Observatory stands."),
-    EntityRecord("Ilse Brandt", "person", "The founder of Harrowgate Observatory, who discovered the comet Tamsin there."),
-    EntityRecord("University of Selm", "organization", "The university to which Harrowgate Observatory has belonged since 1987."),
-    RelationshipRecord("Harrowgate Observatory", "Mount Orrin", "The observatory stands on the mountain.", 7),
-    RelationshipRecord("Ilse Brandt", "Harrowgate Observatory", "She founded the observatory in 1911.", 9),
-    RelationshipRecord("University of Selm", "Harrowgate Observatory", "The university has owned the observatory since 1987.", 8),
+    EntityRecord(
+        "Ilse Brandt",
+        "person",
+        "The founder of Harrowgate Observatory, who discovered the comet Tamsin there.",
+    ),
+    EntityRecord(
+        "University of Selm",
+        "organization",
+        "The university to which Harrowgate Observatory has belonged since 1987.",
+    ),
+    RelationshipRecord(
+        "Harrowgate Observatory", "Mount Orrin", "The observatory stands on the mountain.", 7
+    ),
+    RelationshipRecord(
+        "Ilse Brandt", "Harrowgate Observatory", "She founded the observatory in 1911.", 9
+    ),
+    RelationshipRecord(
+        "University of Selm",
+        "Harrowgate Observatory",
+        "The university has owned the observatory since 1987.",
+        8,
+    ),
 )
 EXAMPLES = ((EXAMPLE_TEXT, write_records(EXAMPLE_RECORDS)),)
 
@@ -46,17 +67,29 @@ def show_examples(examples):
 
 def show(fields, form=FORM, examples=EXAMPLES):
     """Entity types and examples are the domain's own where they are given."""
-    shown = {**fields, "form": form, "title": fields.get("title", ""), "examples": show_examples(fields.get("examples") or examples)}
+    shown = {
+        **fields,
+        "form": form,
+        "title": fields.get("title", ""),
+        "examples": show_examples(fields.get("examples") or examples),
+    }
     return {**shown, "entity_types": ", ".join(fields.get("entity_types") or ENTITY_TYPES)}
 
 
 def find_elements(fields):
     """(entities, {(first, second): [(sentence, wording between them), ...]}) of a chunk, by rule."""
-    title, text, asked = clean(fields.get("title", "")), fields["text"], fields.get("entity_types") or ENTITY_TYPES
+    title, text, asked = (
+        clean(fields.get("title", "")),
+        fields["text"],
+        fields.get("entity_types") or ENTITY_TYPES,
+    )
     title = re.sub(r"^The (?=[^\W\d_a-z])", "", title)
     whole, described, kinds, pairs = f"{title}\n{text}", {}, {}, {}
     for number, sentence in enumerate(sentences_of(text)):
-        named = [(clean(sentence[a:b]), guess_type(sentence[a:b], sentence[:a]), a, b) for a, b in names_in(sentence, whole)]
+        named = [
+            (clean(sentence[a:b]), guess_type(sentence[a:b], sentence[:a]), a, b)
+            for a, b in names_in(sentence, whole)
+        ]
         named = [row for row in named if row[1] in asked or row[1] == "other"]
         lonely = len(named) == 1 and named[0][0] != title
         if title and (lonely or number == 0 and title.lower() not in text.lower()):
@@ -68,25 +101,47 @@ def find_elements(fields):
             if first != second:
                 key = (second, first) if (second, first) in pairs else (first, second)
                 pairs.setdefault(key, []).append((" ".join(sentence.split()), sentence[end:start]))
-    return [EntityRecord(name, kinds[name], " ".join(dict.fromkeys(said))) for name, said in described.items()], pairs
+    return [
+        EntityRecord(name, kinds[name], " ".join(dict.fromkeys(said)))
+        for name, said in described.items()
+    ], pairs
 
 
 def rule(fields):
-    """Every span that is written like a name, and neighbouring spans of a sentence as related; nothing is understood.
+    """Every span that is written like a name, and neighbouring spans of a sentence as related;
+    nothing is understood.
 
-    The type is guessed from visible cues (`guess_type`), a span whose cue says a type that was not asked for is left out. The description
-    is the sentences in which the name stands; a strength is the number of sentences in which the two are neighbours. The title joins a
-    sentence that has one name only, and the first sentence if the text never says it.
+    The type is guessed from visible cues (`guess_type`), a span whose cue says a type that was not
+    asked for is left out. The description is the sentences in which the name stands; a strength is
+    the number of sentences in which the two are neighbours. The title joins a sentence that has one
+    name only, and the first sentence if the text never says it.
     """
     entities, pairs = find_elements(fields)
-    relationships = [RelationshipRecord(a, b, " ".join(dict.fromkeys(s for s, _ in said)), float(len(said))) for (a, b), said in pairs.items()]
+    relationships = [
+        RelationshipRecord(a, b, " ".join(dict.fromkeys(s for s, _ in said)), float(len(said)))
+        for (a, b), said in pairs.items()
+    ]
     return write_records([*entities, *relationships])
 
 
 def keywords_between(wordings):
-    """The longer words between two names, each once: all that a rule can offer for the theme of a relationship."""
+    """The longer words between two names, each once: all that a rule can offer for the theme of a
+    relationship.
+    """
     words = [word.lower() for wording in wordings for word in re.findall(r"[^\W\d_]{5,}", wording)]
-    return ", ".join(word for word in dict.fromkeys(words) if word not in STOP_WORDS) or "mentioned together"
+    return (
+        ", ".join(word for word in dict.fromkeys(words) if word not in STOP_WORDS)
+        or "mentioned together"
+    )
 
 
-TASK = Task(name="elements", stage="build", system=SYSTEM, template=TEMPLATE, parse=read_instances, rule=rule, max_tokens=4096, show=show)
+TASK = Task(
+    name="elements",
+    stage="build",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=read_instances,
+    rule=rule,
+    max_tokens=4096,
+    show=show,
+)

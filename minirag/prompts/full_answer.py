@@ -4,8 +4,8 @@ The instructions are those of `reduce_answer`, except for what the context is ca
 conditions share one answer prompt, and PathRAG, LightRAG and local search are judged beside them.
 """
 
-from .answer import TEMPLATE
 from .answer import TASK as ANSWER
+from .answer import TEMPLATE
 from .map_answer import chosen
 from .reduce_answer import INSTRUCTIONS, parse
 from .task import Task

@@ -42,4 +42,13 @@ def show_form(fields):
     return show(fields, RICH_FORM if fields.get("rich") else FORM)
 
 
-TASK = Task(name="gleaning", stage="build", system=SYSTEM, template=TEMPLATE, parse=parse, rule=rule, max_tokens=4096, show=show_form)
+TASK = Task(
+    name="gleaning",
+    stage="build",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    rule=rule,
+    max_tokens=4096,
+    show=show_form,
+)

@@ -19,4 +19,12 @@ def parse(text):
     return read_items(text, "questions", read_text)
 
 
-TASK = Task(name="global_questions", stage="build", system=SYSTEM, template=TEMPLATE, parse=parse, needs_model=True, max_tokens=1000)
+TASK = Task(
+    name="global_questions",
+    stage="build",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    needs_model=True,
+    max_tokens=1000,
+)

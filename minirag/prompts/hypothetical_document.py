@@ -1,4 +1,6 @@
-"""Task: write a passage that would answer the question, true or not; only its vector is used (HyDE)."""
+"""Task: write a passage that would answer the question, true or not; only its vector is used
+(HyDE).
+"""
 
 from .reading import LONGEST, THOUGHT
 from .task import Task

@@ -1,4 +1,6 @@
-"""Task: which of two answers is better by one criterion. A judgement takes a model; there is no rule."""
+"""Task: which of two answers is better by one criterion. A judgement takes a model; there is no
+rule.
+"""
 
 import re
 
@@ -7,7 +9,7 @@ from .task import Task
 
 SYSTEM = (
     "You compare two answers to the same question by one criterion and nothing else. Name the better one; call it a tie only if the answers are much alike and "
-    'what sets them apart is negligible. Reply with one JSON object and nothing beside it: '
+    "what sets them apart is negligible. Reply with one JSON object and nothing beside it: "
     '{"winner": 1 or 2, or 0 for a tie, "reason": why, in a few sentences}'
 )
 TEMPLATE = """Question: $question
@@ -36,8 +38,19 @@ def parse(text):
         for value in pairs.lookup("winner"):
             winner = read_winner(value)
             if winner is not None:
-                return (winner, next((read_text(v) for v in pairs.lookup("reason") if read_text(v)), "")), 0
+                return (
+                    winner,
+                    next((read_text(v) for v in pairs.lookup("reason") if read_text(v)), ""),
+                ), 0
     return (None, text[:200].strip()), 1
 
 
-TASK = Task(name="judge", stage="answer", system=SYSTEM, template=TEMPLATE, parse=parse, needs_model=True, max_tokens=500)
+TASK = Task(
+    name="judge",
+    stage="answer",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    needs_model=True,
+    max_tokens=500,
+)

@@ -4,7 +4,7 @@ import json
 from typing import NamedTuple
 
 from .reading import read_items, read_text
-from .spans import RUN, STOP_WORDS, asked_parts, names_asked
+from .rules.spans import RUN, STOP_WORDS, asked_parts, names_asked
 from .task import Task
 
 SYSTEM = (
@@ -25,21 +25,36 @@ class Keywords(NamedTuple):
 
 
 def parse(text):
-    """(`Keywords`, dropped). Never raises; a list that is missing is empty and counts as one dropped item. A bare list counts as both levels."""
+    """(`Keywords`, dropped). Never raises; a list that is missing is empty and counts as one
+    dropped item. A bare list counts as both levels.
+    """
     high, lost = read_items(text, "high_level_keywords", read_text)
     low, more = read_items(text, "low_level_keywords", read_text)
     return Keywords(high, low), lost + more
 
 
 def rule(fields):
-    """The names of a question are its low-level keywords, its other content words after the opening ones the high-level keywords, each as it is written."""
+    """The names of a question are its low-level keywords, its other content words after the opening
+    ones the high-level keywords, each as it is written.
+    """
     question = fields["question"]
     names = names_asked(question)
-    asked = [match for start, end, _ in asked_parts(question) for match in RUN.finditer(question, start, end)]
-    rest = [match for match in asked if not any(start < match.end() and match.start() < end for start, end in names)]
+    asked = [
+        match
+        for start, end, _ in asked_parts(question)
+        for match in RUN.finditer(question, start, end)
+    ]
+    rest = [
+        match
+        for match in asked
+        if not any(start < match.end() and match.start() < end for start, end in names)
+    ]
     words = [match.group().rstrip(".'’-") for match in rest]
     words = [word for word in words if len(word) > 2 and word.lower() not in STOP_WORDS]
-    high, low = list(dict.fromkeys(words)), list(dict.fromkeys(question[start:end] for start, end in names))
+    high, low = (
+        list(dict.fromkeys(words)),
+        list(dict.fromkeys(question[start:end] for start, end in names)),
+    )
     return json.dumps({"high_level_keywords": high, "low_level_keywords": low}, ensure_ascii=False)
 
 
@@ -52,7 +67,9 @@ TASK = Task(
     rule=rule,
     max_tokens=300,
     example=(
-        {"question": "How did Ilse Brandt's quarrel with the University of Selm change astronomy in Veldania?"},
+        {
+            "question": "How did Ilse Brandt's quarrel with the University of Selm change astronomy in Veldania?"
+        },
         '{"high_level_keywords": ["academic quarrel", "history of astronomy"], "low_level_keywords": ["Ilse Brandt", "University of Selm", "Veldania"]}',
     ),
 )

@@ -7,7 +7,7 @@ from collections import Counter
 from .answer import content_words
 from .community_report import read_number
 from .reading import read_text, read_values
-from .spans import sentences_of
+from .rules.spans import sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -46,11 +46,15 @@ def parse(text):
 
 def stems(text):
     """Content words with the commonest English endings taken off, so that "worries" meets "worry"."""
-    return {ENDING.sub(lambda end: "i" if end[0] in ("ies", "ied", "y") else "", word) for word in content_words(text)}
+    return {
+        ENDING.sub(lambda end: "i" if end[0] in ("ies", "ied", "y") else "", word)
+        for word in content_words(text)
+    }
 
 
 def best_sentences(question, units):
-    """`[(words shared with the question, sentence with its citations, unit id)]` of the sentences that share any, best first.
+    """`[(words shared with the question, sentence with its citations, unit id)]` of the sentences
+    that share any, best first.
 
     A shared word counts the more, the fewer sentences of the window have it.
     """
@@ -58,18 +62,29 @@ def best_sentences(question, units):
     for number, (unit, text) in enumerate(units):
         for paragraph in text.split("\n"):
             cited = CITED.findall(paragraph)
-            for sentence in () if paragraph.startswith("#") else sentences_of(CITED.sub(" ", paragraph)):
+            for sentence in (
+                () if paragraph.startswith("#") else sentences_of(CITED.sub(" ", paragraph))
+            ):
                 shared = wanted & stems(sentence)
                 if shared:
                     said = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(sentence.split()))
-                    found.append((shared, f"{said} [{unit}]{''.join(f' {c}' for c in cited[:2])}", unit, number))
+                    found.append(
+                        (
+                            shared,
+                            f"{said} [{unit}]{''.join(f' {c}' for c in cited[:2])}",
+                            unit,
+                            number,
+                        )
+                    )
     common = Counter(word for shared, *_ in found for word in shared)
     found.sort(key=lambda row: (-sum(1 / common[word] for word in sorted(row[0])), row[3]))
     return [row[:3] for row in found]
 
 
 def overlap(question, shared):
-    """The percentage of the question's content words that the quoted sentences contain: an overlap, not a judgement of help."""
+    """The percentage of the question's content words that the quoted sentences contain: an overlap,
+    not a judgement of help.
+    """
     return round(100 * len(shared) / max(1, len(stems(question))))
 
 
@@ -85,7 +100,8 @@ def chosen(fields):
 
 
 def rule(fields):
-    """Quotes: the sentences that share most words with the question, rare words first, each with the unit it stands in and what that cites.
+    """Quotes: the sentences that share most words with the question, rare words first, each with
+    the unit it stands in and what that cites.
 
     The score is the percentage of the question's content words that the quoted sentences contain.
     """
@@ -94,4 +110,13 @@ def rule(fields):
     return json.dumps({"answer": answer, "score": overlap(fields["question"], covered)})
 
 
-TASK = Task(name="map_answer", stage="answer", system=SYSTEM, template=TEMPLATE, parse=parse, rule=rule, max_tokens=1000, show=show)
+TASK = Task(
+    name="map_answer",
+    stage="answer",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    rule=rule,
+    max_tokens=1000,
+    show=show,
+)

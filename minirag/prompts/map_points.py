@@ -1,6 +1,8 @@
-"""Task: key points from one window of reports, each with its own score: the map step as GraphRAG's released code asks it.
+"""Task: key points from one window of reports, each with its own score: the map step as GraphRAG's
+released code asks it.
 
-Differs from the released code in: there one score that is no whole number loses all points of the window; here it loses its own point.
+Differs from the released code in: there one score that is no whole number loses all points of the
+window; here it loses its own point.
 """
 
 import json
@@ -20,7 +22,9 @@ SYSTEM = (
 def read_point(item):
     if not isinstance(item, Pairs):
         return None
-    said = next((read_text(value) for value in item.lookup("description") if read_text(value)), None)
+    said = next(
+        (read_text(value) for value in item.lookup("description") if read_text(value)), None
+    )
     score = next((read_number(value, 0, 100) for value in item.lookup("score")), None)
     return (said, score) if said and score is not None else None
 
@@ -31,9 +35,27 @@ def parse(text):
 
 
 def rule(fields):
-    """The sentences that the rule for `map_answer` quotes, each a point; its score is its own overlap with the question's words."""
+    """The sentences that the rule for `map_answer` quotes, each a point; its score is its own
+    overlap with the question's words.
+    """
     picked, _ = chosen(fields)
-    return json.dumps({"points": [{"description": said, "score": overlap(fields["question"], shared)} for shared, said in picked]})
+    return json.dumps(
+        {
+            "points": [
+                {"description": said, "score": overlap(fields["question"], shared)}
+                for shared, said in picked
+            ]
+        }
+    )
 
 
-TASK = Task(name="map_points", stage="answer", system=SYSTEM, template=TEMPLATE, parse=parse, rule=rule, max_tokens=1000, show=show)
+TASK = Task(
+    name="map_points",
+    stage="answer",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    rule=rule,
+    max_tokens=1000,
+    show=show,
+)

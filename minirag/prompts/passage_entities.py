@@ -3,7 +3,7 @@
 import json
 
 from .reading import read_items, read_text
-from .spans import names_of_passage, sentences_of
+from .rules.spans import names_of_passage, sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -21,7 +21,16 @@ EXAMPLE_FIELDS = {
     "text": "Harrowgate Observatory stands on Mount Orrin in northern Veldania. It was founded in 1911 by Ilse Brandt, who discovered "
     "the comet Tamsin there. Since 1987 it has belonged to the University of Selm.",
 }
-EXAMPLE_ENTITIES = ("Harrowgate Observatory", "Mount Orrin", "Veldania", "1911", "Ilse Brandt", "Tamsin", "1987", "University of Selm")
+EXAMPLE_ENTITIES = (
+    "Harrowgate Observatory",
+    "Mount Orrin",
+    "Veldania",
+    "1911",
+    "Ilse Brandt",
+    "Tamsin",
+    "1987",
+    "University of Selm",
+)
 
 
 def parse(text):
@@ -31,10 +40,16 @@ def parse(text):
 
 
 def rule(fields):
-    """The title, then the names and years of each sentence (quoted phrases and content words where there is no case)."""
+    """The title, then the names and years of each sentence (quoted phrases and content words where
+    there is no case).
+    """
     title, text = fields["title"].strip(), fields["text"]
     names = [title] if title else []
-    names += [part[start:end] for part in (title, *sentences_of(text)) for start, end in names_of_passage(part, title, text)]
+    names += [
+        part[start:end]
+        for part in (title, *sentences_of(text))
+        for start, end in names_of_passage(part, title, text)
+    ]
     return json.dumps({"named_entities": list(dict.fromkeys(names))}, ensure_ascii=False)
 
 

@@ -1,10 +1,12 @@
-"""Task: split a passage into propositions, statements that are atomic and can be understood alone (Propositionizer)."""
+"""Task: split a passage into propositions, statements that are atomic and can be understood alone
+(Propositionizer).
+"""
 
 import json
 
 from .passage_entities import EXAMPLE_FIELDS
 from .reading import read_items, read_text
-from .spans import sentences_of
+from .rules.spans import sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -33,10 +35,14 @@ def parse(text):
 
 
 def rule(fields):
-    """Every sentence with the title in front of it. Not propositions: a sentence with two facts stays whole, and the title only hints at who "she" is."""
+    """Every sentence with the title in front of it. Not propositions: a sentence with two facts
+    stays whole, and the title only hints at who "she" is.
+    """
     title = fields["title"].strip()
     sentences = [sentence.strip() for sentence in sentences_of(fields["text"])]
-    named = [f"{title}: {s}" if title and title.lower() not in s.lower() else s for s in sentences if s]
+    named = [
+        f"{title}: {s}" if title and title.lower() not in s.lower() else s for s in sentences if s
+    ]
     return json.dumps({"propositions": list(dict.fromkeys(named)) or [title]}, ensure_ascii=False)
 
 

@@ -3,7 +3,7 @@
 import json
 
 from .passage_entities import parse
-from .spans import names_asked
+from .rules.spans import names_asked
 from .task import Task
 
 SYSTEM = (
@@ -16,7 +16,9 @@ Question: $question"""
 
 
 def rule(fields):
-    """The names, years and quoted phrases of the question (see `spans`); none if only the words that open the request are capitalised."""
+    """The names, years and quoted phrases of the question (see `spans`); none if only the words
+    that open the request are capitalised.
+    """
     question = fields["question"]
     names = [question[start:end] for start, end in names_asked(question)]
     return json.dumps({"named_entities": list(dict.fromkeys(names))}, ensure_ascii=False)
@@ -31,7 +33,9 @@ TASK = Task(
     rule=rule,
     max_tokens=300,
     example=(
-        {"question": "Did Ilse Brandt, who founded Harrowgate Observatory, ever teach at the University of Selm?"},
+        {
+            "question": "Did Ilse Brandt, who founded Harrowgate Observatory, ever teach at the University of Selm?"
+        },
         '{"named_entities": ["Ilse Brandt", "Harrowgate Observatory", "University of Selm"]}',
     ),
 )

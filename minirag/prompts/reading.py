@@ -1,14 +1,17 @@
 """Reading JSON from a language model: whatever is well formed is kept, whatever is not is counted.
 
-The usual repair libraries complete a reply that was cut off, so half a name becomes an entity. Here an item that was not
-finished is dropped. One pass over the text, no recursion: a reply of a hundred thousand brackets is only a long reply.
+The usual repair libraries complete a reply that was cut off, so half a name becomes an entity. Here
+an item that was not finished is dropped. One pass over the text, no recursion: a reply of a hundred
+thousand brackets is only a long reply.
 """
 
 import json
 import re
 
 LONGEST = 1_000_000  # characters of a reply that are looked at
-THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)  # what reasoning models say before they reply
+THOUGHT = re.compile(
+    r"<think>.*?(?:</think>|\Z)", re.DOTALL
+)  # what reasoning models say before they reply
 FENCE = re.compile(r"```[\w-]*")
 TOKEN = re.compile(
     r'"(?P<double>(?:[^"\\]|\\.)*+)(?P<end>"?)'
@@ -21,7 +24,9 @@ NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 class Items(list):
-    """A JSON array as far as it was readable; `cut` if its closing bracket never came, `broken` counts what could not be read in it."""
+    """A JSON array as far as it was readable; `cut` if its closing bracket never came, `broken`
+    counts what could not be read in it.
+    """
 
     cut = False
     broken = 0
@@ -33,11 +38,17 @@ class Pairs(Items):
     key = None
 
     def lookup(self, wanted):
-        return [value for key, value in self if isinstance(key, str) and re.sub(r"[\s_-]+", "_", key.strip().lower()) == wanted]
+        return [
+            value
+            for key, value in self
+            if isinstance(key, str) and re.sub(r"[\s_-]+", "_", key.strip().lower()) == wanted
+        ]
 
 
 def read_values(text):
-    """All JSON values at the top level of a reply, and all objects at any depth; numbers as strings. Never raises."""
+    """All JSON values at the top level of a reply, and all objects at any depth; numbers as
+    strings. Never raises.
+    """
     text, objects = text[:LONGEST], []
 
     def collect(pairs):
@@ -45,7 +56,14 @@ def read_values(text):
         return objects[-1]
 
     try:
-        value = json.loads(text, object_pairs_hook=collect, parse_int=str, parse_float=str, parse_constant=lambda word: None, strict=False)
+        value = json.loads(
+            text,
+            object_pairs_hook=collect,
+            parse_int=str,
+            parse_float=str,
+            parse_constant=lambda word: None,
+            strict=False,
+        )
         return Items([value]), objects
     except (ValueError, RecursionError):
         return _read_tolerantly(FENCE.sub(" ", THOUGHT.sub(" ", text)))
@@ -82,7 +100,9 @@ def _read_tolerantly(text):
 def _close(stack, wanted):
     """Close the innermost open container of this kind; what was left open inside it was cut off."""
     depth = len(stack) - 1
-    while depth > 0 and len(stack) - depth < 4 and type(stack[depth]) is not wanted:  # a stray bracket further out is ignored
+    while (
+        depth > 0 and len(stack) - depth < 4 and type(stack[depth]) is not wanted
+    ):  # a stray bracket further out is ignored
         depth -= 1
     if depth > 0 and type(stack[depth]) is wanted:
         _cut_down_to(stack, depth + 1)
@@ -127,15 +147,21 @@ def is_array(value):
 
 def _strays(values, objects):
     """How much stands outside of the arrays it belongs to, as after a bracket too many."""
-    beside = [value for value in values if is_array(value) and not any(isinstance(item, Pairs) for item in value)]
+    beside = [
+        value
+        for value in values
+        if is_array(value) and not any(isinstance(item, Pairs) for item in value)
+    ]
     return values.broken + len(beside) + sum(name is None for pairs in objects for name, _ in pairs)
 
 
 def read_items(text, key, read_one):
-    """The items under `key` of a reply, or of a bare array where no object has the key: (tuple of values, dropped).
+    """The items under `key` of a reply, or of a bare array where no object has the key: (tuple of
+    values, dropped).
 
-    read_one(item) gives the value of an item or None if it has the wrong shape. An item that a doubled reply says again is
-    read once; a reply without anything to read counts as one dropped item.
+    read_one(item) gives the value of an item or None if it has the wrong shape. An item that a
+    doubled reply says again is read once; a reply without anything to read counts as one dropped
+    item.
     """
     values, objects = read_values(text)
     found = [value for pairs in objects for value in pairs.lookup(key)]
@@ -145,7 +171,9 @@ def read_items(text, key, read_one):
     for array in arrays:
         results = [read_one(item) for item in array]
         # An array that was cut off has lost at least one item, even if the cut fell between two.
-        dropped += max(results.count(None) + getattr(array, "broken", 0), int(getattr(array, "cut", False)))
+        dropped += max(
+            results.count(None) + getattr(array, "broken", 0), int(getattr(array, "cut", False))
+        )
         new = [result for result in results if result is not None and result not in said]
         kept += new
         said.update(new)

@@ -1,7 +1,9 @@
-"""Element instances as delimited tuples: ("entity"<|>name<|>type<|>description)##("relationship"<|>...)##<|COMPLETE|>.
+"""Element instances as delimited tuples:
+("entity"<|>name<|>type<|>description)##("relationship"<|>...)##<|COMPLETE|>.
 
-Whatever is well formed is kept, whatever is not is counted; nothing raises. A model may forget the separator, quote with other
-quotation marks, talk before and after: that is read past. A record that was cut off at the end of a reply is dropped.
+Whatever is well formed is kept, whatever is not is counted; nothing raises. A model may forget the
+separator, quote with other quotation marks, talk before and after: that is read past. A record that
+was cut off at the end of a reply is dropped.
 """
 
 import html
@@ -13,7 +15,8 @@ from .reading import FENCE, LONGEST, THOUGHT
 
 TUPLE, RECORD, END = "<|>", "##", "<|COMPLETE|>"
 QUOTES = "\"'“”„«»‘’"
-# Between two records stands ##, or the end mark, or, where a model forgot both, only the closing and the opening bracket.
+# Between two records stands ##, or the end mark, or, where a model forgot both, only the closing
+# and the opening bracket.
 BETWEEN = re.compile(
     rf"\)\s{{0,20}}##|##(?=\s*(?:\(|\Z|{re.escape(END)}))|{re.escape(END)}|\)(?=\s{{0,20}}\([{QUOTES}]?\w{{1,30}}[{QUOTES}]?\s?<\|>)"
 )
@@ -30,7 +33,9 @@ class EntityRecord(NamedTuple):
 
 
 class RelationshipRecord(NamedTuple):
-    """One mention of a relationship; `strength` is the extractor's own number, `keywords` are LightRAG's."""
+    """One mention of a relationship; `strength` is the extractor's own number, `keywords` are
+    LightRAG's.
+    """
 
     source: str
     target: str
@@ -40,7 +45,9 @@ class RelationshipRecord(NamedTuple):
 
 
 class ClaimRecord(NamedTuple):
-    """A covariate: what is claimed of `subject`. `object` and the dates may be empty; `text` is the sentence it stands in."""
+    """A covariate: what is claimed of `subject`. `object` and the dates may be empty; `text` is the
+    sentence it stands in.
+    """
 
     subject: str
     object: str = ""
@@ -53,7 +60,9 @@ class ClaimRecord(NamedTuple):
 
 
 class Instances(NamedTuple):
-    """What one reply names, in order, and the reply itself, which the next turn of a gleaning shows to the model."""
+    """What one reply names, in order, and the reply itself, which the next turn of a gleaning shows
+    to the model.
+    """
 
     entities: tuple[EntityRecord, ...] = ()
     relationships: tuple[RelationshipRecord, ...] = ()
@@ -61,17 +70,27 @@ class Instances(NamedTuple):
 
 
 def clean(field):
-    """A field without the quotation marks around it, HTML escapes and control characters; line breaks become spaces."""
+    """A field without the quotation marks around it, HTML escapes and control characters; line
+    breaks become spaces.
+    """
     field = " ".join(CONTROL.sub("", html.unescape(field)).split())
-    return field[1:-1].strip() if len(field) > 1 and field[0] in QUOTES and field[-1] in QUOTES else field
+    return (
+        field[1:-1].strip()
+        if len(field) > 1 and field[0] in QUOTES and field[-1] in QUOTES
+        else field
+    )
 
 
 def fields_of(text):
-    """The records of a reply as lists of cleaned fields, and the number of pieces that look like one and are not whole."""
+    """The records of a reply as lists of cleaned fields, and the number of pieces that look like
+    one and are not whole.
+    """
     text = FENCE.sub(" ", THOUGHT.sub(" ", text[:LONGEST]))
     pieces, broken, start = [], 0, 0
     for match in [*BETWEEN.finditer(text), None]:
-        piece = text[start : match.start() if match else len(text)] + (")" if match and match[0][0] == ")" else "")
+        piece = text[start : match.start() if match else len(text)] + (
+            ")" if match and match[0][0] == ")" else ""
+        )
         start = match.end() if match else len(text)
         if TUPLE not in piece:
             continue
@@ -84,10 +103,14 @@ def fields_of(text):
 def body_of(piece, last):
     """What stands between the brackets of one record; None where they are missing.
 
-    Elsewhere a forgotten closing bracket is forgiven. At the end of a reply (`last`) it means that the record was cut off, and words
-    after the bracket that closes it are only talk.
+    Elsewhere a forgotten closing bracket is forgiven. At the end of a reply (`last`) it means that
+    the record was cut off, and words after the bracket that closes it are only talk.
     """
-    opening = len(piece) - len(piece.lstrip()) if piece.lstrip()[0] == "(" else piece.rfind("(", 0, piece.find(TUPLE))
+    opening = (
+        len(piece) - len(piece.lstrip())
+        if piece.lstrip()[0] == "("
+        else piece.rfind("(", 0, piece.find(TUPLE))
+    )
     if opening < 0:
         return None
     if last:
@@ -110,25 +133,39 @@ def read_strength(field):
 
 
 def read_entity(fields):
-    return EntityRecord(fields[1], fields[2], " ".join(fields[3:])) if len(fields) >= 4 and fields[1] else None
+    return (
+        EntityRecord(fields[1], fields[2], " ".join(fields[3:]))
+        if len(fields) >= 4 and fields[1]
+        else None
+    )
 
 
 def read_relationship(fields):
     """Five fields: tag, source, target, description, strength."""
-    return RelationshipRecord(*fields[1:4], read_strength(fields[-1])) if len(fields) >= 5 and fields[1] and fields[2] else None
+    return (
+        RelationshipRecord(*fields[1:4], read_strength(fields[-1]))
+        if len(fields) >= 5 and fields[1] and fields[2]
+        else None
+    )
 
 
 def read_rich_relationship(fields):
-    """Six fields: as above with keywords before the strength; without a strength at the end the last field is keywords."""
+    """Six fields: as above with keywords before the strength; without a strength at the end the
+    last field is keywords.
+    """
     if len(fields) < 5 or not (fields[1] and fields[2]):
         return None
     numbered = len(fields) >= 6 or NUMBER.fullmatch(fields[-1])
-    strength, keywords = (read_strength(fields[-1]), fields[4:-1]) if numbered else (1.0, fields[4:])
+    strength, keywords = (
+        (read_strength(fields[-1]), fields[4:-1]) if numbered else (1.0, fields[4:])
+    )
     return RelationshipRecord(*fields[1:4], strength, ", ".join(keywords))
 
 
 def read_instances(text, relationship=read_relationship):
-    """(Instances, dropped) of a reply to `elements` or, with `read_rich_relationship`, to `rich_elements`."""
+    """(Instances, dropped) of a reply to `elements` or, with `read_rich_relationship`, to
+    `rich_elements`.
+    """
     records, dropped = fields_of(text)
     readers = {"entity": read_entity, "relationship": relationship}
     found = {EntityRecord: [], RelationshipRecord: []}
@@ -141,14 +178,17 @@ def read_instances(text, relationship=read_relationship):
         if record is not None:
             found[type(record)].append(record)
     said_nothing = not records and not dropped and END not in text
-    return Instances(tuple(found[EntityRecord]), tuple(found[RelationshipRecord]), text), dropped + said_nothing
+    return Instances(
+        tuple(found[EntityRecord]), tuple(found[RelationshipRecord]), text
+    ), dropped + said_nothing
 
 
 def read_instances_as_released(text):
-    """(Instances, dropped) as GraphRAG's code reads: cut at ## only, tags in plain quotation marks, strength from the last field.
+    """(Instances, dropped) as GraphRAG's code reads: cut at ## only, tags in plain quotation marks,
+    strength from the last field.
 
-    Nothing takes the end mark off, so the record before it keeps no strength, and replies glued together lose the record
-    after it as well.
+    Nothing takes the end mark off, so the record before it keeps no strength, and replies glued
+    together lose the record after it as well.
     """
     entities, relationships, dropped = [], [], 0
     for piece in text[:LONGEST].split(RECORD):
@@ -167,7 +207,9 @@ def read_instances_as_released(text):
 
 
 def read_claims(text):
-    """(tuple of ClaimRecord, dropped): eight fields, of which those that are missing at the end, or NONE, are empty."""
+    """(tuple of ClaimRecord, dropped): eight fields, of which those that are missing at the end, or
+    NONE, are empty.
+    """
     records, dropped = fields_of(text)
     claims = []
     for fields in records:
@@ -187,7 +229,9 @@ def write_records(records):
 
 
 def written(record):
-    """The fields of one record as text, the tag first; a field cannot hold the marks that separate fields and records."""
+    """The fields of one record as text, the tag first; a field cannot hold the marks that separate
+    fields and records.
+    """
     if isinstance(record, EntityRecord):
         fields = ['"entity"', *record]
     elif isinstance(record, RelationshipRecord):

@@ -26,7 +26,12 @@ def block(number, answer):
 
 
 def show(fields):
-    return {**fields, "context": "\n\n".join(block(i, answer) for i, answer in enumerate(fields["answers"], start=1))}
+    return {
+        **fields,
+        "context": "\n\n".join(
+            block(i, answer) for i, answer in enumerate(fields["answers"], start=1)
+        ),
+    }
 
 
 def parse(text):
@@ -35,9 +40,23 @@ def parse(text):
 
 
 def rule(fields):
-    """The partial answers below each other, the best first, each once and at most eight: nothing is merged."""
-    lines = [f"- {text}" for text in dict.fromkeys(" ".join(text.split()) for text, _ in fields["answers"])]
+    """The partial answers below each other, the best first, each once and at most eight: nothing is
+    merged.
+    """
+    lines = [
+        f"- {text}"
+        for text in dict.fromkeys(" ".join(text.split()) for text, _ in fields["answers"])
+    ]
     return "\n".join([NOTICE, *lines[:MOST_LINES]])
 
 
-TASK = Task(name="reduce_answer", stage="answer", system=SYSTEM, template=TEMPLATE, parse=parse, rule=rule, max_tokens=2000, show=show)
+TASK = Task(
+    name="reduce_answer",
+    stage="answer",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    rule=rule,
+    max_tokens=2000,
+    show=show,
+)

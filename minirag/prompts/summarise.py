@@ -1,7 +1,7 @@
 """Task: one description of an element out of all that was written about it."""
 
-from ..tokens import count_tokens
-from .spans import sentences_of
+from ..text.tokens import count_tokens
+from .rules.spans import sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -24,7 +24,9 @@ def parse(text):
 
 
 def sentences_up_to(texts, max_tokens):
-    """The sentences of the texts in order, each once, as long as they fit into `max_tokens`; the first always."""
+    """The sentences of the texts in order, each once, as long as they fit into `max_tokens`; the
+    first always.
+    """
     kept, used = {}, 0
     for sentence in (" ".join(s.split()) for text in texts for s in sentences_of(text)):
         size = count_tokens(sentence)
@@ -36,7 +38,9 @@ def sentences_up_to(texts, max_tokens):
 
 
 def rule(fields):
-    """The sentences of all descriptions, repetitions left out, up to the limit: nothing is said shorter or better."""
+    """The sentences of all descriptions, repetitions left out, up to the limit: nothing is said
+    shorter or better.
+    """
     return sentences_up_to(fields["descriptions"], fields.get("max_tokens", MAX_TOKENS))
 
 
@@ -45,4 +49,12 @@ def show(fields):
     return {"max_tokens": MAX_TOKENS, **fields, "descriptions": listed}
 
 
-TASK = Task(name="summarise", stage="build", system=SYSTEM, template=TEMPLATE, parse=parse, rule=rule, show=show)
+TASK = Task(
+    name="summarise",
+    stage="build",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    rule=rule,
+    show=show,
+)

@@ -1,10 +1,12 @@
 """A task: everything there is to know about one kind of question to a language model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from string import Template
-from typing import Any, Callable
+from typing import Any
 
-from ..utils import MiniragError, valid_text
+from ..core.errors import MiniragError
+from ..core.files import valid_text
 
 STAGES = ("build", "index", "retrieve", "answer")
 
@@ -13,9 +15,10 @@ STAGES = ("build", "index", "retrieve", "answer")
 class Task:
     """Prompt, parser and offline rule of one task.
 
-    template: text with `$field` slots. show: turns the fields of a call into the strings that fill them.
-    parse(text) -> (value, dropped): never raises; `dropped` counts the items it could not use (1 for a reply without any).
-    rule(fields) -> text in the task's own output format, or None where only a language model can answer.
+    template: text with `$field` slots. show: turns the fields of a call into the strings that fill
+    them. parse(text) -> (value, dropped): never raises; `dropped` counts the items it could not use
+    (1 for a reply without any). rule(fields) -> text in the task's own output format, or None where
+    only a language model can answer.
     example: (fields, reply), shown to the model as an earlier turn (one-shot).
     sample, temperature: see `sampled`.
     """
@@ -35,12 +38,18 @@ class Task:
 
     def __post_init__(self):
         if self.stage not in STAGES:
-            raise MiniragError(f"task {self.name!r}: stage {self.stage!r} is none of {', '.join(STAGES)}.")
+            raise MiniragError(
+                f"task {self.name!r}: stage {self.stage!r} is none of {', '.join(STAGES)}."
+            )
         if self.needs_model != (self.rule is None):
-            raise MiniragError(f"task {self.name!r}: give it a rule, or set needs_model=True; one of the two.")
+            raise MiniragError(
+                f"task {self.name!r}: give it a rule, or set needs_model=True; one of the two."
+            )
 
     def sampled(self, number, temperature):
-        """The same task, asked for its reply number `number` at a temperature above 0: the same prompt, kept apart in a recording."""
+        """The same task, asked for its reply number `number` at a temperature above 0: the same
+        prompt, kept apart in a recording.
+        """
         return replace(self, sample=number, temperature=temperature)
 
     def prompt(self, fields):
@@ -49,7 +58,9 @@ class Task:
             text = Template(self.template).substitute(self.show(fields))
         except KeyError as missing:
             wanted = ", ".join(Template(self.template).get_identifiers())
-            raise MiniragError(f"task {self.name!r} needs the field {missing}; its prompt uses: {wanted}.") from None
+            raise MiniragError(
+                f"task {self.name!r} needs the field {missing}; its prompt uses: {wanted}."
+            ) from None
         return valid_text(text)  # half a character cannot be sent over a wire
 
     def messages(self, fields):

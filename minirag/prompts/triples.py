@@ -3,10 +3,10 @@
 import json
 import re
 
-from ..corpus import Triple
+from ..core.corpus import Triple
 from .passage_entities import EXAMPLE_ENTITIES, EXAMPLE_FIELDS
 from .reading import is_array, read_items, read_text
-from .spans import names_of_passage, sentences_of
+from .rules.spans import names_of_passage, sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -35,29 +35,48 @@ EXAMPLE_TRIPLES = (
 
 
 def read_triple(item):
-    """Three non-blank strings as a Triple; None for anything else, also for a triple that was cut off."""
-    if not is_array(item) or len(item) != 3 or getattr(item, "cut", False) or getattr(item, "broken", 0):
+    """Three non-blank strings as a Triple; None for anything else, also for a triple that was cut
+    off.
+    """
+    if (
+        not is_array(item)
+        or len(item) != 3
+        or getattr(item, "cut", False)
+        or getattr(item, "broken", 0)
+    ):
         return None
     parts = [read_text(part) for part in item]
     return None if None in parts else Triple(*parts)
 
 
 def parse(text):
-    """The triples of a reply, in order; what the model says twice in one list counts twice, as in the authors' graphs."""
+    """The triples of a reply, in order; what the model says twice in one list counts twice, as in
+    the authors' graphs.
+    """
     return read_items(text, "triples", read_triple)
 
 
 def rule(fields):
-    """Edges from the title to every name in it or in the text, and between neighbouring names of a sentence. The listed entities are not used.
+    """Edges from the title to every name in it or in the text, and between neighbouring names of a
+    sentence. The listed entities are not used.
 
-    The relation is the wording between two names if that is short, so that the triples read well; retrieval ignores it.
+    The relation is the wording between two names if that is short, so that the triples read well;
+    retrieval ignores it.
     """
     title, text = fields["title"].strip(), fields["text"]
-    triples = [(title, "is about", title[start:end]) for start, end in names_of_passage(title, title, text) if title[start:end] != title]
+    triples = [
+        (title, "is about", title[start:end])
+        for start, end in names_of_passage(title, title, text)
+        if title[start:end] != title
+    ]
     for sentence in sentences_of(text):
         spans = names_of_passage(sentence, title, text)
         names = [sentence[start:end] for start, end in spans]
-        triples += [(title, "mentions", name) for name in dict.fromkeys(names) if title and name.lower() != title.lower()]
+        triples += [
+            (title, "mentions", name)
+            for name in dict.fromkeys(names)
+            if title and name.lower() != title.lower()
+        ]
         for (start, end), (next_start, next_end) in zip(spans, spans[1:]):
             first, second = sentence[start:end], sentence[next_start:next_end]
             if first.lower() != second.lower():
@@ -66,7 +85,9 @@ def rule(fields):
 
 
 def wording(between):
-    """The words between two spans as a relation, or "is near" where there are none or more than six."""
+    """The words between two spans as a relation, or "is near" where there are none or more than
+    six.
+    """
     words = re.sub(r"[^\w\s'’-]+", " ", between).split()
     return " ".join(words) if 1 <= len(words) <= 6 else "is near"
 
@@ -79,6 +100,12 @@ TASK = Task(
     parse=parse,
     rule=rule,
     max_tokens=4096,
-    show=lambda fields: {**fields, "entities": json.dumps(list(fields["entities"]), ensure_ascii=False)},
-    example=({**EXAMPLE_FIELDS, "entities": EXAMPLE_ENTITIES}, json.dumps({"triples": EXAMPLE_TRIPLES})),
+    show=lambda fields: {
+        **fields,
+        "entities": json.dumps(list(fields["entities"]), ensure_ascii=False),
+    },
+    example=(
+        {**EXAMPLE_FIELDS, "entities": EXAMPLE_ENTITIES},
+        json.dumps({"triples": EXAMPLE_TRIPLES}),
+    ),
 )

@@ -1,4 +1,6 @@
-"""Task: who might use a collection of texts, and for what. Inventing them takes a model; there is no rule."""
+"""Task: who might use a collection of texts, and for what. Inventing them takes a model; there is
+no rule.
+"""
 
 from .reading import Pairs, is_array, read_items, read_text
 from .task import Task
@@ -17,7 +19,11 @@ def read_user(item):
         return None
     user = next((read_text(value) for value in item.lookup("user") if read_text(value)), None)
     tasks = [read_text(task) for value in item.lookup("tasks") if is_array(value) for task in value]
-    return (user, tuple(task for task in dict.fromkeys(tasks) if task)) if user and any(tasks) else None
+    return (
+        (user, tuple(task for task in dict.fromkeys(tasks) if task))
+        if user and any(tasks)
+        else None
+    )
 
 
 def parse(text):
@@ -25,4 +31,12 @@ def parse(text):
     return read_items(text, "users", read_user)
 
 
-TASK = Task(name="user_tasks", stage="build", system=SYSTEM, template=TEMPLATE, parse=parse, needs_model=True, max_tokens=2000)
+TASK = Task(
+    name="user_tasks",
+    stage="build",
+    system=SYSTEM,
+    template=TEMPLATE,
+    parse=parse,
+    needs_model=True,
+    max_tokens=2000,
+)

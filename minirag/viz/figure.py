@@ -1,10 +1,13 @@
-"""The one figure object: text for tests and screen readers, SVG for trusted notebooks, PNG for everything else."""
+"""The one figure object: text for tests and screen readers, SVG for trusted notebooks, PNG for
+everything else.
+"""
 
 import base64
 from functools import cached_property
 from pathlib import Path
 
-from ..utils import MiniragError, write_atomic
+from ..core.errors import MiniragError
+from ..core.files import write_atomic
 from .palette import INK, MUTED
 from .render import to_png, to_svg
 from .scene import Scene, Text, wrap
@@ -15,8 +18,8 @@ MARGIN = 16
 class Figure:
     """A drawn scene with its title, its caption and its text summary.
 
-    In a notebook it shows the SVG where that is trusted and the PNG elsewhere; both are rendered from the same shapes.
-    `print(figure)` and screen readers get `text`.
+    In a notebook it shows the SVG where that is trusted and the PNG elsewhere; both are rendered
+    from the same shapes. `print(figure)` and screen readers get `text`.
     """
 
     def __init__(self, scene, text, title="", caption=""):
@@ -40,14 +43,26 @@ class Figure:
         contents = {".svg": "svg", ".png": "png", ".txt": "text"}
         kind = Path(path).suffix.lower()
         if kind not in contents:
-            raise MiniragError(f"Cannot save a figure as {Path(path).name!r}: a name ending in .svg, .png or .txt is expected.")
+            raise MiniragError(
+                f"Cannot save a figure as {Path(path).name!r}: a name ending in .svg, .png or .txt is expected."
+            )
         return write_atomic(path, getattr(self, contents[kind]))
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        makers = {"text/plain": lambda: self.text, "image/svg+xml": lambda: self.svg, "image/png": lambda: base64.b64encode(self.png).decode("ascii")}
-        wanted = [kind for kind in makers if (not include or kind in include) and kind not in (exclude or ())]
+        makers = {
+            "text/plain": lambda: self.text,
+            "image/svg+xml": lambda: self.svg,
+            "image/png": lambda: base64.b64encode(self.png).decode("ascii"),
+        }
+        wanted = [
+            kind
+            for kind in makers
+            if (not include or kind in include) and kind not in (exclude or ())
+        ]
         size = {"width": self.scene.width, "height": self.scene.height}
-        return {kind: makers[kind]() for kind in wanted}, {"image/png": size} if "image/png" in wanted else {}
+        return {kind: makers[kind]() for kind in wanted}, {
+            "image/png": size
+        } if "image/png" in wanted else {}
 
 
 def _framed(body, title, caption):
@@ -59,7 +74,17 @@ def _framed(body, title, caption):
     scene = Scene(body.width, top + body.height + foot)
     scene.paste(body, 0, top)
     if top > 4:
-        scene.add(*(Text(MARGIN, 24 + 20 * i, line, 15, bold=True, colour=INK) for i, line in enumerate(heads)))
+        scene.add(
+            *(
+                Text(MARGIN, 24 + 20 * i, line, 15, bold=True, colour=INK)
+                for i, line in enumerate(heads)
+            )
+        )
     if foot > 4:
-        scene.add(*(Text(MARGIN, top + body.height + 14 + 16 * i, line, 12, colour=MUTED) for i, line in enumerate(tails)))
+        scene.add(
+            *(
+                Text(MARGIN, top + body.height + 14 + 16 * i, line, 12, colour=MUTED)
+                for i, line in enumerate(tails)
+            )
+        )
     return scene

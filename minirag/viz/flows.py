@@ -7,11 +7,14 @@ from .scene import Box, Line, Scene, Text, arrow, clean, shorten, text_width, wr
 FILLS = (PALE, "#FDF1DC", "#E3F4EE", "#F8ECF3")
 
 
-def draw_flow(steps, arrows=(), title="", caption="", width=760, highlight=(), link="plays the part of"):
+def draw_flow(
+    steps, arrows=(), title="", caption="", width=760, highlight=(), link="plays the part of"
+):
     """Boxes from left to right, joined by arrows: what happens to a text on its way to an answer.
 
-    A step is a heading or (heading, detail). `arrows`: what the arrows carry. A mapping from row name to steps draws several rows;
-    dotted lines join the boxes of one column (`link` says what they mean). More than six steps in one row continue below.
+    A step is a heading or (heading, detail). `arrows`: what the arrows carry. A mapping from row
+    name to steps draws several rows; dotted lines join the boxes of one column (`link` says what
+    they mean). More than six steps in one row continue below.
     """
     rows = dict(steps) if hasattr(steps, "items") else {"": list(steps)}
     linked = len(rows) > 1
@@ -25,11 +28,25 @@ def draw_flow(steps, arrows=(), title="", caption="", width=760, highlight=(), l
     scene, top, carried = Scene(width, 0), 8, list(arrows)
     for number, (name, row) in enumerate(rows.items()):
         if number and linked:
-            scene.add(*(Line(((x + wide // 2, top - 34), (x + wide // 2, top)), EDGE, 1, dash=True) for x in xs[: len(row)]))
+            scene.add(
+                *(
+                    Line(((x + wide // 2, top - 34), (x + wide // 2, top)), EDGE, 1, dash=True)
+                    for x in xs[: len(row)]
+                )
+            )
         elif number:
             _turn(scene, xs[-1] + wide // 2, xs[0] + wide // 2, top - 34, top)
             carried = carried[1:]
-        tall = _draw_row(scene, row, carried, xs, wide, top, FILLS[number % len(FILLS)] if linked else PALE, highlight)
+        tall = _draw_row(
+            scene,
+            row,
+            carried,
+            xs,
+            wide,
+            top,
+            FILLS[number % len(FILLS)] if linked else PALE,
+            highlight,
+        )
         scene.add(Text(MARGIN, top + tall // 2 + 5, name, 13, bold=True)) if linked else None
         carried, top = carried[len(row) - 1 :], top + tall + 34
     scene.height = top - 26
@@ -39,24 +56,44 @@ def draw_flow(steps, arrows=(), title="", caption="", width=760, highlight=(), l
 def _draw_row(scene, row, arrows, xs, wide, top, fill, highlight):
     """One row of boxes; returns its height."""
     cells = [_cell(step, wide) for step in row]
-    tall = max(len(head) * 17 + len(detail) * 15 + (6 if detail else 0) for head, detail in cells) + 22
+    tall = (
+        max(len(head) * 17 + len(detail) * 15 + (6 if detail else 0) for head, detail in cells) + 22
+    )
     middle = top + tall // 2
     for column, (x, step, (head, detail)) in enumerate(zip(xs, row, cells)):
         chosen = _heading(step) in highlight
-        scene.add(Box(x, top, wide, tall, fill=fill, stroke=VERMILLION if chosen else OUTLINE, line=3 if chosen else 1, round=8))
+        scene.add(
+            Box(
+                x,
+                top,
+                wide,
+                tall,
+                fill=fill,
+                stroke=VERMILLION if chosen else OUTLINE,
+                line=3 if chosen else 1,
+                round=8,
+            )
+        )
         _write(scene, x + wide // 2, top, tall, head, detail)
         if column:
             start = xs[column - 1] + wide
             scene.add(*arrow((start + 4, middle), (x - 4, middle), INK, 2, size=10))
-            carried = shorten(arrows[column - 1], x - start - 6, 11) if column <= len(arrows) else ""
-            scene.add(Text((start + x) // 2, middle - 8, carried, 11, "middle", colour=MUTED, italic=True)) if carried else None
+            carried = (
+                shorten(arrows[column - 1], x - start - 6, 11) if column <= len(arrows) else ""
+            )
+            scene.add(
+                Text((start + x) // 2, middle - 8, carried, 11, "middle", colour=MUTED, italic=True)
+            ) if carried else None
     return tall
 
 
 def _turn(scene, start, end, bottom, top):
     """The arrow from the end of one line of boxes to the start of the next."""
     turn = (bottom + top) // 2
-    scene.add(Line(((start, bottom + 3), (start, turn), (end, turn)), INK, 2), *arrow((end, turn), (end, top - 3), INK, 2, size=10))
+    scene.add(
+        Line(((start, bottom + 3), (start, turn), (end, turn)), INK, 2),
+        *arrow((end, turn), (end, top - 3), INK, 2, size=10),
+    )
 
 
 def _folded(steps):
@@ -72,14 +109,23 @@ def _heading(step):
 
 def _cell(step, wide):
     heading, detail = (step, "") if isinstance(step, str) else (*step, "")[:2]
-    return wrap(heading, wide - 14, 13, lines=3, bold=True), wrap(detail, wide - 14, 11, lines=5) if detail else []
+    return wrap(heading, wide - 14, 13, lines=3, bold=True), wrap(
+        detail, wide - 14, 11, lines=5
+    ) if detail else []
 
 
 def _write(scene, x, top, tall, head, detail):
     block = len(head) * 17 + len(detail) * 15 + (4 if detail else 0)
     y = top + (tall - block) // 2
-    scene.add(*(Text(x, y + 14 + 17 * i, line, 13, "middle", bold=True) for i, line in enumerate(head)))
-    scene.add(*(Text(x, y + 16 + 17 * len(head) + 15 * i, line, 11, "middle", colour=MUTED) for i, line in enumerate(detail)))
+    scene.add(
+        *(Text(x, y + 14 + 17 * i, line, 13, "middle", bold=True) for i, line in enumerate(head))
+    )
+    scene.add(
+        *(
+            Text(x, y + 16 + 17 * len(head) + 15 * i, line, 11, "middle", colour=MUTED)
+            for i, line in enumerate(detail)
+        )
+    )
 
 
 def _flow_text(rows, arrows, linked, link):
@@ -88,7 +134,11 @@ def _flow_text(rows, arrows, linked, link):
         words = []
         for column, step in enumerate(row):
             if column or (number and not linked):
-                words.append(f"--{clean(arrows[number])}-->" if number < len(arrows) and arrows[number] else "-->")
+                words.append(
+                    f"--{clean(arrows[number])}-->"
+                    if number < len(arrows) and arrows[number]
+                    else "-->"
+                )
                 number += 1
             heading, detail = (step, "") if isinstance(step, str) else (*step, "")[:2]
             words.append(clean(heading) + (f" ({clean(detail)})" if detail else ""))
@@ -100,10 +150,13 @@ def _flow_text(rows, arrows, linked, link):
     return "\n".join(parts) if names else ""
 
 
-def draw_path(paths, relations=None, scores=None, title="", caption="", width=760, score_name="score"):
+def draw_path(
+    paths, relations=None, scores=None, title="", caption="", width=760, score_name="score"
+):
     """Paths through a graph, one a row: a chain of boxes joined by arrows that carry the relations.
 
-    `paths`: a list of nodes, or a list of such lists, best first. `relations`: mapping (node, node) -> text, either direction.
+    `paths`: a list of nodes, or a list of such lists, best first. `relations`: mapping (node, node)
+    -> text, either direction.
     `scores`: one number a path.
     """
     paths = [list(paths)] if paths and isinstance(paths[0], str) else [list(p) for p in paths]
@@ -120,15 +173,49 @@ def draw_path(paths, relations=None, scores=None, title="", caption="", width=76
         words = []
         for column, node in enumerate(path):
             x = left + column * (wide + gap)
-            scene.add(Box(x, y, wide, 48, fill=mix(SKY, "#FFFFFF", 0.7), stroke=OUTLINE, round=8, title=clean(node)))
+            scene.add(
+                Box(
+                    x,
+                    y,
+                    wide,
+                    48,
+                    fill=mix(SKY, "#FFFFFF", 0.7),
+                    stroke=OUTLINE,
+                    round=8,
+                    title=clean(node),
+                )
+            )
             lines = wrap(node, wide - 12, 12, lines=2)
-            scene.add(*(Text(x + wide // 2, y + 28 + 16 * i - 8 * (len(lines) - 1), line, 12, "middle") for i, line in enumerate(lines)))
+            scene.add(
+                *(
+                    Text(x + wide // 2, y + 28 + 16 * i - 8 * (len(lines) - 1), line, 12, "middle")
+                    for i, line in enumerate(lines)
+                )
+            )
             if column:
-                relation = relations.get((path[column - 1], node)) or relations.get((node, path[column - 1])) or ""
-                forward = (path[column - 1], node) in relations or (node, path[column - 1]) not in relations
+                relation = (
+                    relations.get((path[column - 1], node))
+                    or relations.get((node, path[column - 1]))
+                    or ""
+                )
+                forward = (path[column - 1], node) in relations or (
+                    node,
+                    path[column - 1],
+                ) not in relations
                 ends = ((x - gap + 3, y + 28), (x - 3, y + 28))
                 scene.add(*arrow(*(ends if forward else ends[::-1]), INK, 1))
-                scene.add(Text(x - gap // 2, y + 20, shorten(relation, gap - 10, 11), 11, "middle", colour=MUTED, italic=True, title=clean(relation)))
+                scene.add(
+                    Text(
+                        x - gap // 2,
+                        y + 20,
+                        shorten(relation, gap - 10, 11),
+                        11,
+                        "middle",
+                        colour=MUTED,
+                        italic=True,
+                        title=clean(relation),
+                    )
+                )
                 words.append(
                     (f"--{clean(relation)}--" if relation else "--")
                     if forward and not relation
@@ -136,5 +223,9 @@ def draw_path(paths, relations=None, scores=None, title="", caption="", width=76
                 )
             words.append(clean(node))
         rows.append((f"  {scores[number]:.3f}  " if scores is not None else "  ") + " ".join(words))
-    head = f"{len(paths)} path" + "s" * (len(paths) != 1) + (f", {score_name} first" if scores is not None else "")
+    head = (
+        f"{len(paths)} path"
+        + "s" * (len(paths) != 1)
+        + (f", {score_name} first" if scores is not None else "")
+    )
     return Figure(scene, "\n".join([head] + rows), title, caption)

@@ -1,7 +1,16 @@
 """Node-link figures: a graph, and probability mass walking over it."""
 
 from .figure import MARGIN, Figure
-from .graph_scene import ROLES, canvas_height, faded, font_size, graph_scene, group_colours, label_lines, node_points
+from .graph_scene import (
+    ROLES,
+    canvas_height,
+    faded,
+    font_size,
+    graph_scene,
+    group_colours,
+    label_lines,
+    node_points,
+)
 from .model import as_opacity, as_roles, as_scores, drawable
 from .palette import BLUE, EDGE, INK, OUTLINE, VERMILLION, WHITE, ramp
 from .scene import Circle, Line, Scene, Text, clean, shorten, text_width, wrap
@@ -12,14 +21,19 @@ def draw_graph(
     max_nodes=300, width=760, height=None, score_name="score", decimals=3, score_max=None, path_name="path", node_opacity=None, edge_opacity=None,
     opacity_name="factor",
 ):  # fmt: skip
-    """Draw a `minirag.graph.Graph`, a `TextualGraph` (nodes are positions, labelled by their texts) or a networkx graph as a `Figure`.
+    """Draw a `minirag.core.graph.Graph`, a `TextualGraph` (nodes are positions, labelled by their
+    texts) or a networkx graph as a `Figure`.
 
-    `node_scores` (mapping or array in node order) sets area and colour of the nodes, `score_max` the score of the largest node (to compare figures).
-    `highlight` rings nodes: a list, or a mapping from a role such as "query" to nodes. `node_groups` (node -> group) colours by kind. `paths` (lists of
-    nodes) are drawn bold, and named `path_name`. `edge_labels` is True for the relations' names, or a mapping from node pairs to text. `node_opacity`
-    (mapping or array) and `edge_opacity` (mapping from node pairs; absent pairs keep 1), from 0 to 1, say how much ink nodes and edges get, and are told in
-    the text; `opacity_name` is what they are called. Synonymy edges are dashed. `positions` (node -> x, y, any scale) replaces the layout. Beyond
-    `max_nodes` the nodes with a role, then those of the highest score, then of the highest degree stay, and the caption says how many were left out.
+    `node_scores` (mapping or array in node order) sets area and colour of the nodes, `score_max`
+    the score of the largest node (to compare figures).
+    `highlight` rings nodes: a list, or a mapping from a role such as "query" to nodes.
+    `node_groups` (node -> group) colours by kind. `paths` (lists of nodes) are drawn bold, and
+    named `path_name`. `edge_labels` is True for the relations' names, or a mapping from node pairs
+    to text. `node_opacity` (mapping or array) and `edge_opacity` (mapping from node pairs; absent
+    pairs keep 1), from 0 to 1, say how much ink nodes and edges get, and are told in the text;
+    `opacity_name` is what they are called. Synonymy edges are dashed. `positions` (node -> x, y,
+    any scale) replaces the layout. Beyond `max_nodes` the nodes with a role, then those of the
+    highest score, then of the highest degree stay, and the caption says how many were left out.
     """
     view = drawable(graph, node_labels)
     scores, roles = as_scores(view, node_scores), as_roles(highlight)
@@ -35,14 +49,36 @@ def draw_graph(
         shown, positions=positions, scores=scores, roles=roles, groups=node_groups or {}, paths=paths, edge_labels=edge_labels,
         ranked=ranked[:max_nodes], width=width, height=height, score_max=score_max, node_opacity=ink[0], edge_opacity=ink[1],
     )  # fmt: skip
-    _legend(scene, shown, score_name if scores else "", roles, node_groups or {}, path_name if paths else "", opacity_name if any(ink) else "")
+    _legend(
+        scene,
+        shown,
+        score_name if scores else "",
+        roles,
+        node_groups or {},
+        path_name if paths else "",
+        opacity_name if any(ink) else "",
+    )
     return Figure(scene, text, title, caption)
 
 
-def draw_walk(graph, distributions, names=None, highlight=None, node_labels=None, title="", caption="", columns=None, max_nodes=60, positions=None, width=760):
-    """Draw probability mass over a graph, one panel a step, all with the same layout and the same scale.
+def draw_walk(
+    graph,
+    distributions,
+    names=None,
+    highlight=None,
+    node_labels=None,
+    title="",
+    caption="",
+    columns=None,
+    max_nodes=60,
+    positions=None,
+    width=760,
+):
+    """Draw probability mass over a graph, one panel a step, all with the same layout and the same
+    scale.
 
-    `distributions`: a list of mappings or arrays (one a step), or one array (steps, n). `names`: the panels' headings.
+    `distributions`: a list of mappings or arrays (one a step), or one array (steps, n). `names`:
+    the panels' headings.
     """
     view = drawable(graph, node_labels)
     steps = [as_scores(view, row) for row in distributions]
@@ -55,7 +91,9 @@ def draw_walk(graph, distributions, names=None, highlight=None, node_labels=None
     columns = columns or (1 if len(steps) == 1 else 2 if len(steps) <= 4 else 3)
     wide = (width - (columns - 1) * 8) // columns
     tall = {1: 400, 2: 270}.get(columns, 220)
-    lines = {node: wrap(shown.labels[node], 105, 11) for node in ranked[: 60 if columns == 1 else 12]}
+    lines = {
+        node: wrap(shown.labels[node], 105, 11) for node in ranked[: 60 if columns == 1 else 12]
+    }
     points = node_points(shown, positions, lines, 11, wide, tall, roles)
     scene = Scene(width, -(-len(steps) // columns) * (tall + 20))
     for number, (name, step) in enumerate(zip(names, steps)):
@@ -78,29 +116,52 @@ def draw_walk(graph, distributions, names=None, highlight=None, node_labels=None
     text = "\n".join(f"{clean(name)}: " + _top(view, step, 8) for name, step in zip(names, steps))
     if len(shown.nodes) < len(view.nodes):
         caption = f"{caption} Shown: the {len(shown.nodes)} of {len(view.nodes)} nodes that hold most.".strip()
-    return Figure(scene, f"Walk over {len(view.nodes)} nodes, {len(steps)} steps\n{text}", title, caption)
+    return Figure(
+        scene, f"Walk over {len(view.nodes)} nodes, {len(steps)} steps\n{text}", title, caption
+    )
 
 
 def layout(graph, width=760, height=None, highlight=None):
-    """Node -> (x, y) on the canvas, whole numbers: what `draw_graph` would use, to keep nodes in place over several figures."""
+    """Node -> (x, y) on the canvas, whole numbers: what `draw_graph` would use, to keep nodes in
+    place over several figures.
+    """
     view = drawable(graph)
     height, font = height or canvas_height(len(view.nodes)), font_size(len(view.nodes))
     ranked = _by_relevance(view, {}, as_roles(highlight), ())
-    return node_points(view, None, label_lines(view, ranked, font), font, width, height, as_roles(highlight))
+    return node_points(
+        view, None, label_lines(view, ranked, font), font, width, height, as_roles(highlight)
+    )
 
 
 def _by_relevance(view, scores, roles, paths):
     degree, on_path = view.degrees(), {node for path in paths for node in path}
     order = {node: i for i, node in enumerate(view.nodes)}
-    return sorted(view.nodes, key=lambda n: (n not in roles, n not in on_path, -round(scores.get(n, 0.0), 9), -degree[n], order[n]))
+    return sorted(
+        view.nodes,
+        key=lambda n: (
+            n not in roles,
+            n not in on_path,
+            -round(scores.get(n, 0.0), 9),
+            -degree[n],
+            order[n],
+        ),
+    )
 
 
 def _legend(scene, view, score_name, roles, groups, path_name, opacity_name=""):
     """One row under the drawing that explains every mark used in it."""
     entries = [("score", score_name, BLUE)] if score_name else []
     entries += [("ink", f"{opacity_name}: 0 to 1", BLUE)] if opacity_name else []
-    entries += [("ring", role, colour) for role, colour in zip(dict.fromkeys(role for node, role in roles.items() if node in view.labels), ROLES * 3)]
-    entries += [("dot", group, colour) for group, colour in group_colours({n: g for n, g in groups.items()}).items()]
+    entries += [
+        ("ring", role, colour)
+        for role, colour in zip(
+            dict.fromkeys(role for node, role in roles.items() if node in view.labels), ROLES * 3
+        )
+    ]
+    entries += [
+        ("dot", group, colour)
+        for group, colour in group_colours({n: g for n, g in groups.items()}).items()
+    ]
     if any(tie.kind == "synonymy" for tie in view.ties):
         entries += [("solid", "relation", EDGE), ("dashed", "synonymy", EDGE)]
     entries += [("bold", path_name, VERMILLION)] if path_name else []
@@ -129,34 +190,61 @@ def _legend_mark(scene, mark, x, y, colour):
     elif mark == "dot":
         scene.add(Circle(x + 14, y, 7, fill=colour, stroke=OUTLINE))
     else:
-        scene.add(Line(((x, y), (x + 26, y)), colour, 3 if mark == "bold" else 1, dash=mark == "dashed"))
+        scene.add(
+            Line(((x, y), (x + 26, y)), colour, 3 if mark == "bold" else 1, dash=mark == "dashed")
+        )
 
 
 def _top(view, scores, count):
     best = sorted(view.nodes, key=lambda n: (-round(scores[n], 9), str(view.labels[n])))[:count]
-    return ", ".join(f"{view.labels[n]} {scores[n]:.3f}" for n in best if scores[n] > 0) or "no mass"
+    return (
+        ", ".join(f"{view.labels[n]} {scores[n]:.3f}" for n in best if scores[n] > 0) or "no mass"
+    )
 
 
 def _summary(view, scores, roles, ranked, decimals, ink, limit=40):
     """The figure in words: counts, then nodes by score and edges by name, at most `limit` of each."""
     synonyms = sum(tie.kind == "synonymy" for tie in view.ties)
-    head = f"Graph with {len(view.nodes)} nodes and {len(view.ties)} edges" + (f", {synonyms} of them synonymy" if synonyms else "")
+    head = f"Graph with {len(view.nodes)} nodes and {len(view.ties)} edges" + (
+        f", {synonyms} of them synonymy" if synonyms else ""
+    )
     if scores:
         ordered = sorted(view.nodes, key=lambda n: (-round(scores[n], decimals), view.labels[n]))
     else:
-        ordered = sorted(view.nodes, key=lambda n: view.labels[n]) if len(view.nodes) <= limit else ranked
+        ordered = (
+            sorted(view.nodes, key=lambda n: view.labels[n]) if len(view.nodes) <= limit else ranked
+        )
     rows = [f"  {scores[n]:.{decimals}f}  " if scores else "  " for n in ordered[:limit]]
     rows = [row + (f"{ink[0][n]:.2f}  " if ink[0] else "") for row, n in zip(rows, ordered)]
-    rows = [row + view.labels[n] + (f" [{clean(roles[n])}]" if n in roles else "") for row, n in zip(rows, ordered)]
-    ties = sorted(_tie_text(view, tie) + (f"  {ink[1][tie.source, tie.target]:.2f}" if ink[1] else "") for tie in view.ties)
-    return "\n".join([head, "nodes:"] + rows + _more(len(ordered), limit) + ["edges:"] + ties[:limit] + _more(len(ties), limit))
+    rows = [
+        row + view.labels[n] + (f" [{clean(roles[n])}]" if n in roles else "")
+        for row, n in zip(rows, ordered)
+    ]
+    ties = sorted(
+        _tie_text(view, tie) + (f"  {ink[1][tie.source, tie.target]:.2f}" if ink[1] else "")
+        for tie in view.ties
+    )
+    return "\n".join(
+        [head, "nodes:"]
+        + rows
+        + _more(len(ordered), limit)
+        + ["edges:"]
+        + ties[:limit]
+        + _more(len(ties), limit)
+    )
 
 
 def _tie_text(view, tie):
     if tie.kind == "synonymy":
-        return f"  {view.labels[tie.source]} ~ {view.labels[tie.target]} (synonymy {tie.weight:.2f})"
+        return (
+            f"  {view.labels[tie.source]} ~ {view.labels[tie.target]} (synonymy {tie.weight:.2f})"
+        )
     end = "->" if view.directed else "--"
-    return f"  {view.labels[tie.source]} --" + (f" {', '.join(tie.names)} " if tie.names else "") + f"{end} {view.labels[tie.target]}"
+    return (
+        f"  {view.labels[tie.source]} --"
+        + (f" {', '.join(tie.names)} " if tie.names else "")
+        + f"{end} {view.labels[tie.target]}"
+    )
 
 
 def _more(total, limit):

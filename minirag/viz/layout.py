@@ -1,7 +1,9 @@
-"""Where the nodes go: stress majorisation in plain arithmetic, so that every machine draws the same picture.
+"""Where the nodes go: stress majorisation in plain arithmetic, so that every machine draws the same
+picture.
 
-Only +, -, *, / and square roots are used, on arrays and in a fixed order; those are exact to the last bit under IEEE 754,
-while layouts that call eigenvalue solvers or random numbers move with library versions.
+Only +, -, *, / and square roots are used, on arrays and in a fixed order; those are exact to the
+last bit under IEEE 754, while layouts that call eigenvalue solvers or random numbers move with
+library versions.
 """
 
 from functools import lru_cache
@@ -13,7 +15,8 @@ import numpy as np
 def stress_layout(count, edges):
     """Positions (count, 2) in which drawn distances follow the distances in the graph.
 
-    `edges` is a tuple of pairs of node numbers. Around hubs edges are longer, which spreads their leaves.
+    `edges` is a tuple of pairs of node numbers. Around hubs edges are longer, which spreads their
+    leaves.
     """
     if count < 2:
         return np.zeros((count, 2))
@@ -23,13 +26,18 @@ def stress_layout(count, edges):
     np.fill_diagonal(weights, 0.0)
     total = weights.sum(axis=0)
     rounds, starts = (150, 4) if count <= 100 else (60, 1)
-    candidates = [_majorise(_start(count, edges, turn), lengths, weights, total, rounds) for turn in range(starts)]
+    candidates = [
+        _majorise(_start(count, edges, turn), lengths, weights, total, rounds)
+        for turn in range(starts)
+    ]
     best = min(range(starts), key=lambda turn: candidates[turn][0])
     return candidates[best][1]
 
 
 def _majorise(points, lengths, weights, total, rounds):
-    """Move every node to the weighted mean of where the others want it, again and again; returns stress and positions."""
+    """Move every node to the weighted mean of where the others want it, again and again; returns
+    stress and positions.
+    """
     for _ in range(rounds):
         dx = points[None, :, 0] - points[:, None, 0]
         dy = points[None, :, 1] - points[:, None, 1]
@@ -43,7 +51,9 @@ def _majorise(points, lengths, weights, total, rounds):
 
 
 def _distances(count, edges):
-    """Shortest-path lengths between all nodes, in whole numbers; unconnected parts stand a little apart."""
+    """Shortest-path lengths between all nodes, in whole numbers; unconnected parts stand a little
+    apart.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
@@ -53,14 +63,20 @@ def _distances(count, edges):
         degree[b] += 1
     length = [4 + int((2 * (degree[a] + degree[b])) ** 0.5) for a, b in edges]
     ends = tuple(zip(*edges)) or ((), ())
-    found = shortest_path(coo_array((length, ends), shape=(count, count)).tocsr(), directed=False) if edges else np.full((count, count), np.inf)
+    found = (
+        shortest_path(coo_array((length, ends), shape=(count, count)).tocsr(), directed=False)
+        if edges
+        else np.full((count, count), np.inf)
+    )
     finite = found[np.isfinite(found)]
     furthest = max(8.0, float(finite.max()) * 0.6) if len(finite) else 8.0
     return np.where(np.isfinite(found), found, furthest)
 
 
 def _start(count, edges, turn):
-    """A golden spiral; each turn hands its places out in another order, the busiest nodes first, last or shuffled by a stride."""
+    """A golden spiral; each turn hands its places out in another order, the busiest nodes first,
+    last or shuffled by a stride.
+    """
     degree = [0] * count
     for a, b in edges:
         degree[a] += 1
@@ -90,7 +106,9 @@ def level(points):
 
 
 def fit(points, width, height, margin_x, margin_y):
-    """Scale positions to a canvas; a narrow drawing is stretched at most 2.5 times more in one direction than in the other."""
+    """Scale positions to a canvas; a narrow drawing is stretched at most 2.5 times more in one
+    direction than in the other.
+    """
     points = np.asarray(points, dtype=float)
     if not len(points):
         return points
@@ -102,7 +120,9 @@ def fit(points, width, height, margin_x, margin_y):
 
 
 def spread(points, sizes, width, height, margin_x, margin_y, rounds=60):
-    """Push apart nodes whose boxes (`sizes`: (n, 2), label included) overlap, and keep all inside the margins."""
+    """Push apart nodes whose boxes (`sizes`: (n, 2), label included) overlap, and keep all inside
+    the margins.
+    """
     points = np.array(points, dtype=float)
     if len(points) < 2:
         return points
@@ -118,16 +138,24 @@ def spread(points, sizes, width, height, margin_x, margin_y, rounds=60):
         upright = crowded & ~sideways
         order = np.sign(np.arange(len(points))[:, None] - np.arange(len(points))[None, :])
         sign = np.where(gap == 0, order[..., None], np.sign(gap))
-        step = np.stack([np.where(sideways, lack[..., 0] * sign[..., 0], 0), np.where(upright, lack[..., 1] * sign[..., 1], 0)], axis=-1)
+        step = np.stack(
+            [
+                np.where(sideways, lack[..., 0] * sign[..., 0], 0),
+                np.where(upright, lack[..., 1] * sign[..., 1], 0),
+            ],
+            axis=-1,
+        )
         points = points + 0.3 * np.round(step, 6).sum(axis=1)
         points = np.clip(points, [margin_x, margin_y], [width - margin_x, height - margin_y])
     return points
 
 
 def off_paths(points, segments, room, width, height, margin_x, margin_y, rounds=40):
-    """Move nodes sideways off the path segments that are not theirs, so that a path never seems to pass through them.
+    """Move nodes sideways off the path segments that are not theirs, so that a path never seems to
+    pass through them.
 
-    `segments`: pairs of node numbers; `room`: how far from a segment a node has to stay. A node that would leave the margins stays inside.
+    `segments`: pairs of node numbers; `room`: how far from a segment a node has to stay. A node
+    that would leave the margins stays inside.
     """
     points = np.array(points, dtype=float)
     for _ in range(rounds):

@@ -1,6 +1,7 @@
 """Colours and fonts for every figure: one colour-blind-safe palette that prints well on white.
 
-The eight hues are Okabe and Ito's; text uses only the two inks, which reach a contrast of 7:1 on white.
+The eight hues are Okabe and Ito's; text uses only the two inks, which reach a contrast of 7:1 on
+white.
 """
 
 from contextlib import contextmanager
@@ -23,7 +24,9 @@ def _channels(colour):
 def mix(first, second, share):
     """The colour `share` (0 to 1) of the way from one `#RRGGBB` to another."""
     share = min(1.0, max(0.0, share))
-    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in zip(_channels(first), _channels(second)))
+    return "#" + "".join(
+        f"{round(a + (b - a) * share):02X}" for a, b in zip(_channels(first), _channels(second))
+    )
 
 
 def ramp(share):
@@ -50,9 +53,11 @@ def ink_on(fill):
 
 @contextmanager
 def style(width=6.4, height=3.6):
-    """A `with` block in which matplotlib charts look like the kit's own figures. `width` and `height` are inches.
+    """A `with` block in which matplotlib charts look like the kit's own figures. `width` and
+    `height` are inches.
 
-    The cycle pairs each colour with its own line style and marker, so that series stay apart in print.
+    The cycle pairs each colour with its own line style and marker, so that series stay apart in
+    print.
     """
     import matplotlib
     from cycler import cycler
@@ -72,7 +77,9 @@ def style(width=6.4, height=3.6):
         "axes.labelcolor": INK,
         "axes.grid": True,
         "axes.axisbelow": True,
-        "axes.prop_cycle": cycler(color=SERIES) + cycler(linestyle=lines) + cycler(marker=list("osD^vPX*")),
+        "axes.prop_cycle": cycler(color=SERIES)
+        + cycler(linestyle=lines)
+        + cycler(marker=list("osD^vPX*")),
         "grid.color": FAINT,
         "grid.linewidth": 0.6,
         "lines.linewidth": 1.8,

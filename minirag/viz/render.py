@@ -1,4 +1,6 @@
-"""One scene, two pictures: a hand-written SVG, the same to the byte everywhere, and its PNG twin by matplotlib."""
+"""One scene, two pictures: a hand-written SVG, the same to the byte everywhere, and its PNG twin by
+matplotlib.
+"""
 
 import io
 import warnings
@@ -17,7 +19,11 @@ def _points(points):
 
 def _attributes(**values):
     """XML attributes in the order given; what is None stays out."""
-    return "".join(f" {name.replace('_', '-')}={quoteattr(str(value))}" for name, value in values.items() if value is not None)
+    return "".join(
+        f" {name.replace('_', '-')}={quoteattr(str(value))}"
+        for name, value in values.items()
+        if value is not None
+    )
 
 
 def _element(item):
@@ -25,29 +31,78 @@ def _element(item):
     faded = {"opacity": f"{item.opacity:.2f}" if getattr(item, "opacity", 1.0) < 1 else None}
     match item:
         case Line():
-            pen = {"fill": "none", "stroke": item.colour, "stroke_width": item.width, "stroke_dasharray": "5 4" if item.dash else None}
+            pen = {
+                "fill": "none",
+                "stroke": item.colour,
+                "stroke_width": item.width,
+                "stroke_dasharray": "5 4" if item.dash else None,
+            }
             return "polyline", {"points": _points(item.points), **pen, **faded}, ""
         case Shape():
             return "polygon", {"points": _points(item.points), "fill": item.fill, **faded}, ""
         case Circle():
-            return "circle", {"cx": item.x, "cy": item.y, "r": item.radius, "fill": item.fill, "stroke": item.stroke, "stroke_width": item.width, **faded}, ""
+            return (
+                "circle",
+                {
+                    "cx": item.x,
+                    "cy": item.y,
+                    "r": item.radius,
+                    "fill": item.fill,
+                    "stroke": item.stroke,
+                    "stroke_width": item.width,
+                    **faded,
+                },
+                "",
+            )
         case Box():
-            place = {"x": item.x, "y": item.y, "width": item.width, "height": item.height, "rx": item.round or None}
-            return "rect", {**place, "fill": item.fill, "stroke": item.stroke, "stroke_width": item.line}, ""
+            place = {
+                "x": item.x,
+                "y": item.y,
+                "width": item.width,
+                "height": item.height,
+                "rx": item.round or None,
+            }
+            return (
+                "rect",
+                {**place, "fill": item.fill, "stroke": item.stroke, "stroke_width": item.line},
+                "",
+            )
         case Text():
-            halo = {"stroke": WHITE, "stroke_width": 3, "stroke_linejoin": "round", "paint_order": "stroke"} if item.halo else {}
-            face = {"font_weight": "bold" if item.bold else None, "font_style": "italic" if item.italic else None}
+            halo = (
+                {
+                    "stroke": WHITE,
+                    "stroke_width": 3,
+                    "stroke_linejoin": "round",
+                    "paint_order": "stroke",
+                }
+                if item.halo
+                else {}
+            )
+            face = {
+                "font_weight": "bold" if item.bold else None,
+                "font_style": "italic" if item.italic else None,
+            }
             anchor = None if item.anchor == "start" else item.anchor
             return (
                 "text",
-                {"x": item.x, "y": item.y, "font_size": item.size, "text_anchor": anchor, **face, "fill": item.colour, **halo},
+                {
+                    "x": item.x,
+                    "y": item.y,
+                    "font_size": item.size,
+                    "text_anchor": anchor,
+                    **face,
+                    "fill": item.colour,
+                    **halo,
+                },
                 escape(clean(item.text)),
             )
     raise TypeError(f"cannot draw {item!r}")
 
 
 def to_svg(scene, title, description):
-    """The scene as an SVG document with alternative text. No ids, no style sheet, no script: safe to inline many times on a page."""
+    """The scene as an SVG document with alternative text. No ids, no style sheet, no script: safe
+    to inline many times on a page.
+    """
     name, about = clean(title), "\n".join(map(clean, description.splitlines()))
     fonts = ", ".join(f"'{f}'" if " " in f else f for f in FONTS)
     head = _attributes(
@@ -59,12 +114,16 @@ def to_svg(scene, title, description):
     for item in scene.items:
         tag, attributes, content = _element(item)
         content += f"<title>{escape(clean(item.title))}</title>" if item.title else ""
-        lines.append(f"<{tag}{_attributes(**attributes)}" + (f">{content}</{tag}>" if content else "/>"))
+        lines.append(
+            f"<{tag}{_attributes(**attributes)}" + (f">{content}</{tag}>" if content else "/>")
+        )
     return "\n".join(lines + ["</svg>\n"])
 
 
 def to_png(scene):
-    """The scene as PNG bytes, at 1.5 times its size for sharp screens and print (a crowded one at its size), in few colours: under 60 KB."""
+    """The scene as PNG bytes, at 1.5 times its size for sharp screens and print (a crowded one at
+    its size), in few colours: under 60 KB.
+    """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -72,7 +131,11 @@ def to_png(scene):
 
     with rc_context({"path.simplify": False}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure = Figure(figsize=(scene.width / 72, scene.height / 72), dpi=72 * (1.5 if len(scene.items) <= CROWDED else 1), facecolor=scene.background)
+        figure = Figure(
+            figsize=(scene.width / 72, scene.height / 72),
+            dpi=72 * (1.5 if len(scene.items) <= CROWDED else 1),
+            facecolor=scene.background,
+        )
         canvas = FigureCanvasAgg(figure)
         axes = figure.add_axes([0, 0, 1, 1])
         axes.set(xlim=(0, scene.width), ylim=(scene.height, 0))
@@ -82,18 +145,26 @@ def to_png(scene):
         canvas.draw()
         picture = Image.fromarray(_pixels(canvas)).convert("RGB")
     buffer = io.BytesIO()
-    picture.quantize(palette=_palette(scene), dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
+    picture.quantize(palette=_palette(scene), dither=Image.Dither.NONE).save(
+        buffer, "PNG", optimize=True
+    )
     return buffer.getvalue()
 
 
 def _palette(scene):
-    """The scene's own colours and their half tones on white: exact fills, and an eighth of the bytes of true colour."""
+    """The scene's own colours and their half tones on white: exact fills, and an eighth of the
+    bytes of true colour.
+    """
     from PIL import Image
 
-    colours = [scene.background] + [getattr(item, name, "none") for item in scene.items for name in ("fill", "stroke", "colour")]
+    colours = [scene.background] + [
+        getattr(item, name, "none") for item in scene.items for name in ("fill", "stroke", "colour")
+    ]
     plain = [c for c in dict.fromkeys(colours) if c != "none"]
     tones = [mix(c, WHITE, share) for share in (0.35, 0.7) for c in plain]
-    kept = plain + [tone for tone in dict.fromkeys(tones) if all(_far(tone, colour) for colour in plain)]
+    kept = plain + [
+        tone for tone in dict.fromkeys(tones) if all(_far(tone, colour) for colour in plain)
+    ]
     kept = kept[:256]
     image = Image.new("P", (1, 1))
     image.putpalette(bytes(int(c[i : i + 2], 16) for c in kept for i in (1, 3, 5)))
@@ -101,7 +172,9 @@ def _palette(scene):
 
 
 def _far(first, second):
-    """Whether two colours differ enough not to be mistaken for each other when pixels are matched to the palette."""
+    """Whether two colours differ enough not to be mistaken for each other when pixels are matched
+    to the palette.
+    """
     return max(abs(int(first[i : i + 2], 16) - int(second[i : i + 2], 16)) for i in (1, 3, 5)) > 20
 
 
@@ -112,7 +185,9 @@ def _pixels(canvas):
 
 
 def _artist(item, layer):
-    """The matplotlib artist of one shape. Line widths and font sizes are points, which at 72 dpi are our pixels."""
+    """The matplotlib artist of one shape. Line widths and font sizes are points, which at 72 dpi
+    are our pixels.
+    """
     from matplotlib import lines, patches, patheffects
     from matplotlib import text as texts
 
@@ -121,29 +196,76 @@ def _artist(item, layer):
         case Line():
             dash = (0, (5 / item.width, 4 / item.width)) if item.dash else "-"
             return lines.Line2D(
-                *zip(*item.points), color=item.colour, lw=item.width, ls=dash, alpha=opacity, zorder=layer, solid_capstyle="butt", dash_capstyle="butt"
+                *zip(*item.points),
+                color=item.colour,
+                lw=item.width,
+                ls=dash,
+                alpha=opacity,
+                zorder=layer,
+                solid_capstyle="butt",
+                dash_capstyle="butt",
             )
         case Shape():
-            return patches.Polygon(item.points, closed=True, fc=item.fill, ec="none", alpha=opacity, zorder=layer)
+            return patches.Polygon(
+                item.points, closed=True, fc=item.fill, ec="none", alpha=opacity, zorder=layer
+            )
         case Circle():
-            return patches.Circle((item.x, item.y), item.radius, fc=item.fill, ec=item.stroke, lw=item.width, alpha=opacity, zorder=layer)
+            return patches.Circle(
+                (item.x, item.y),
+                item.radius,
+                fc=item.fill,
+                ec=item.stroke,
+                lw=item.width,
+                alpha=opacity,
+                zorder=layer,
+            )
         case Box():
             rounding = f"round,pad=0,rounding_size={item.round}" if item.round else "square,pad=0"
             return patches.FancyBboxPatch(
-                (item.x, item.y), item.width, item.height, boxstyle=rounding, fc=item.fill, ec=item.stroke, lw=item.line, zorder=layer
+                (item.x, item.y),
+                item.width,
+                item.height,
+                boxstyle=rounding,
+                fc=item.fill,
+                ec=item.stroke,
+                lw=item.line,
+                zorder=layer,
             )
     rim = [patheffects.withStroke(linewidth=3, foreground=WHITE)] if item.halo else []
-    face = {"weight": "bold" if item.bold else "normal", "style": "italic" if item.italic else "normal", "family": _families(), "fontsize": item.size}
+    face = {
+        "weight": "bold" if item.bold else "normal",
+        "style": "italic" if item.italic else "normal",
+        "family": _families(),
+        "fontsize": item.size,
+    }
     side = {"start": "left", "middle": "center", "end": "right"}[item.anchor]
     place = {"ha": side, "va": "baseline", "zorder": layer}
-    return texts.Text(item.x, item.y, clean(item.text), color=item.colour, parse_math=False, path_effects=rim, **face, **place)
+    return texts.Text(
+        item.x,
+        item.y,
+        clean(item.text),
+        color=item.colour,
+        parse_math=False,
+        path_effects=rim,
+        **face,
+        **place,
+    )
 
 
 @cache
 def _families():
-    """DejaVu Sans, which comes with matplotlib, and whichever wide-coverage fonts this machine has for other scripts."""
+    """DejaVu Sans, which comes with matplotlib, and whichever wide-coverage fonts this machine has
+    for other scripts.
+    """
     from matplotlib import font_manager
 
     known = {font.name for font in font_manager.fontManager.ttflist}
-    wide = ("Noto Sans CJK SC", "Noto Sans", "WenQuanYi Zen Hei", "Arial Unicode MS", "Microsoft YaHei", "PingFang SC")
+    wide = (
+        "Noto Sans CJK SC",
+        "Noto Sans",
+        "WenQuanYi Zen Hei",
+        "Arial Unicode MS",
+        "Microsoft YaHei",
+        "PingFang SC",
+    )
     return ["DejaVu Sans"] + [name for name in wide if name in known]

@@ -1,6 +1,8 @@
-"""A picture as a list of shapes with whole-number coordinates: drawn once, rendered as SVG and as PNG.
+"""A picture as a list of shapes with whole-number coordinates: drawn once, rendered as SVG and as
+PNG.
 
-The origin is the top left corner, x grows to the right, y grows downwards, the unit is the CSS pixel.
+The origin is the top left corner, x grows to the right, y grows downwards, the unit is the CSS
+pixel.
 """
 
 import unicodedata
@@ -62,7 +64,9 @@ class Box:
 
 @dataclass(frozen=True)
 class Text:
-    """One line of text; y is the baseline, `anchor` is start, middle or end, `halo` a white rim for text on lines."""
+    """One line of text; y is the baseline, `anchor` is start, middle or end, `halo` a white rim for
+    text on lines.
+    """
 
     x: int
     y: int
@@ -147,13 +151,21 @@ def wrap(text, width, size, lines=2, bold=False):
 
 
 def clean(text):
-    """One line without control characters, so that any corpus text may be drawn (and stays well-formed XML)."""
-    kept = (" " if c.isspace() else c for c in str(text) if c.isspace() or (unicodedata.category(c) not in ("Cc", "Cs") and c not in "\ufffe\uffff"))
+    """One line without control characters, so that any corpus text may be drawn (and stays
+    well-formed XML).
+    """
+    kept = (
+        " " if c.isspace() else c
+        for c in str(text)
+        if c.isspace() or (unicodedata.category(c) not in ("Cc", "Cs") and c not in "\ufffe\uffff")
+    )
     return " ".join("".join(kept).split())
 
 
 def arrow(start, end, colour=INK, width=1, title="", size=8):
-    """A straight arrow from point to point: a line and a filled head, without a marker that needs an id."""
+    """A straight arrow from point to point: a line and a filled head, without a marker that needs
+    an id.
+    """
     (x1, y1), (x2, y2) = start, end
     length = max(1.0, ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5)
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
@@ -162,4 +174,6 @@ def arrow(start, end, colour=INK, width=1, title="", size=8):
     left = (round(back_x - half * dy), round(back_y + half * dx))
     right = (round(back_x + half * dy), round(back_y - half * dx))
     neck = (round(x2 - 0.7 * size * dx), round(y2 - 0.7 * size * dy))
-    return Line((start, neck), colour, width, title=title), Shape((end, left, right), colour, title=title)
+    return Line((start, neck), colour, width, title=title), Shape(
+        (end, left, right), colour, title=title
+    )

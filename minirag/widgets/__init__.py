@@ -1,6 +1,7 @@
 """Explorers: plain objects with a state, a text and a picture, and a thin view of sliders on top.
 
-`explorer.set(name, value)` and `print(explorer.describe())` do without a browser what moving a control does in one.
+`explorer.set(name, value)` and `print(explorer.describe())` do without a browser what moving a
+control does in one.
 """
 
 from .browser import RetrievalBrowser

@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass
 
-from ..utils import MiniragError, not_math
+from ..core.display import not_math
+from ..core.errors import MiniragError
 
-FRAME = "background:#FFFFFF;color:#1A1A1A;padding:6px;font-size:13px;max-width:780px;overflow-x:auto"
+FRAME = (
+    "background:#FFFFFF;color:#1A1A1A;padding:6px;font-size:13px;max-width:780px;overflow-x:auto"
+)
 
 
 @dataclass(frozen=True)
@@ -19,8 +22,14 @@ class Slider:
     value: float
 
     def check(self, value):
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.low - 1e-9 <= value <= self.high + 1e-9:
-            raise MiniragError(f"{self.name} = {value!r}: a number from {self.low:g} to {self.high:g} is expected.")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not self.low - 1e-9 <= value <= self.high + 1e-9
+        ):
+            raise MiniragError(
+                f"{self.name} = {value!r}: a number from {self.low:g} to {self.high:g} is expected."
+            )
         nearest = self.low + round((value - self.low) / self.step) * self.step
         return int(nearest) if isinstance(self.step, int) else round(min(nearest, self.high), 6)
 
@@ -29,7 +38,16 @@ class Slider:
 
         kind = ipywidgets.IntSlider if isinstance(self.step, int) else ipywidgets.FloatSlider
         looks = {} if isinstance(self.step, int) else {"readout_format": ".2f"}
-        return kind(value=value, min=self.low, max=self.high, step=self.step, description=self.label, continuous_update=False, **looks, **_WIDE)
+        return kind(
+            value=value,
+            min=self.low,
+            max=self.high,
+            step=self.step,
+            description=self.label,
+            continuous_update=False,
+            **looks,
+            **_WIDE,
+        )
 
 
 @dataclass(frozen=True)
@@ -44,13 +62,21 @@ class Choice:
     def check(self, value):
         known = [option for _, option in self.options]
         if value not in known:
-            raise MiniragError(f"{self.name} = {value!r}: one of {', '.join(map(repr, known[:6]))}{' ...' if len(known) > 6 else ''} is expected.")
+            raise MiniragError(
+                f"{self.name} = {value!r}: one of {', '.join(map(repr, known[:6]))}{' ...' if len(known) > 6 else ''} is expected."
+            )
         return value
 
     def widget(self, value):
         import ipywidgets
 
-        return ipywidgets.Dropdown(options=self.options, value=value, description=self.label, style=_STYLE, layout={"width": "98%"})
+        return ipywidgets.Dropdown(
+            options=self.options,
+            value=value,
+            description=self.label,
+            style=_STYLE,
+            layout={"width": "98%"},
+        )
 
 
 @dataclass(frozen=True)
@@ -69,7 +95,9 @@ class Switch:
     def widget(self, value):
         import ipywidgets
 
-        return ipywidgets.Checkbox(value=value, description=self.label, indent=False, layout={"width": "max-content"})
+        return ipywidgets.Checkbox(
+            value=value, description=self.label, indent=False, layout={"width": "max-content"}
+        )
 
 
 _STYLE = {"description_width": "initial"}
@@ -77,10 +105,11 @@ _WIDE = {"style": _STYLE, "layout": {"width": "360px"}}
 
 
 class Explorer:
-    """Plain state with a text (`describe`) and a picture (`html`); `view()` puts sliders on top of it.
+    """Plain state with a text (`describe`) and a picture (`html`); `view()` puts sliders on top of
+    it.
 
-    A subclass hands its controls to `__init__` and writes `describe` and `html`. Nothing here needs a kernel: `set` does what a
-    moved slider does, and a moved slider calls `set`.
+    A subclass hands its controls to `__init__` and writes `describe` and `html`. Nothing here needs
+    a kernel: `set` does what a moved slider does, and a moved slider calls `set`.
     """
 
     def __init__(self, controls):
@@ -92,16 +121,22 @@ class Explorer:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.state.items())})"
 
     def set(self, name, value):
-        """Change one control and redraw; returns the explorer. Raises `MiniragError` for an unknown name or value."""
+        """Change one control and redraw; returns the explorer. Raises `MiniragError` for an unknown
+        name or value.
+        """
         if name not in self.controls:
-            raise MiniragError(f"{type(self).__name__} has no control {name!r}; it has: {', '.join(self.controls)}.")
+            raise MiniragError(
+                f"{type(self).__name__} has no control {name!r}; it has: {', '.join(self.controls)}."
+            )
         self.state[name] = self.controls[name].check(value)
         self.changed(name)
         self._show()
         return self
 
     def changed(self, name):
-        """Called after a control changed and before the redraw; a subclass may adapt other controls here."""
+        """Called after a control changed and before the redraw; a subclass may adapt other controls
+        here.
+        """
 
     def describe(self):
         """The state and what it leads to, as text that is the same on every run."""
@@ -112,16 +147,24 @@ class Explorer:
         return ""
 
     def view(self):
-        """The controls above one HTML panel. Every later `set` moves the controls and redraws the panel."""
+        """The controls above one HTML panel. Every later `set` moves the controls and redraws the
+        panel.
+        """
         import ipywidgets
 
-        self.widgets = {name: control.widget(self.state[name]) for name, control in self.controls.items()}
+        self.widgets = {
+            name: control.widget(self.state[name]) for name, control in self.controls.items()
+        }
         for name, widget in self.widgets.items():
-            widget.observe(lambda change, name=name: self._moved(name, change["new"]), names="value")
+            widget.observe(
+                lambda change, name=name: self._moved(name, change["new"]), names="value"
+            )
         self._panel = ipywidgets.HTML(value=self._framed())
         choices = [w for w in self.widgets.values() if isinstance(w, ipywidgets.Dropdown)]
         rest = [w for w in self.widgets.values() if not isinstance(w, ipywidgets.Dropdown)]
-        rows = [*choices, ipywidgets.HBox(rest, layout={"flex_flow": "row wrap"})] if rest else choices
+        rows = (
+            [*choices, ipywidgets.HBox(rest, layout={"flex_flow": "row wrap"})] if rest else choices
+        )
         return ipywidgets.VBox([*rows, self._panel])
 
     def _moved(self, name, value):

@@ -1,12 +1,14 @@
-"""GraphRAG under the hand: the hierarchy with its reports to open, and reports packed into context windows."""
+"""GraphRAG under the hand: the hierarchy with its reports to open, and reports packed into context
+windows.
+"""
 
 from functools import lru_cache
 from html import escape
 
+from ..core.errors import MiniragError
 from ..index.sources import cited
 from ..prompts.map_answer import block as unit_block
 from ..prompts.reduce_answer import block as answer_block
-from ..utils import MiniragError
 from ..viz import draw_hierarchy, draw_windows
 from .explorer import Choice, Explorer, Slider
 
@@ -14,7 +16,8 @@ BACK = "(stay here)"
 
 
 class HierarchyExplorer(Explorer):
-    """A level, a community on it, and the way down into its parts, with the report that somebody or something wrote on each.
+    """A level, a community on it, and the way down into its parts, with the report that somebody or
+    something wrote on each.
 
     `index`: a `CommunityIndex`.
 
@@ -39,14 +42,22 @@ class HierarchyExplorer(Explorer):
         return f"{item.id}, {len(item.members)} entities: {report.title if report else 'no report'}"
 
     def _on(self, level):
-        return tuple((self._label(place), self.communities.items[place].id) for place in self.communities.at(level))
+        return tuple(
+            (self._label(place), self.communities.items[place].id)
+            for place in self.communities.at(level)
+        )
 
     def _parts(self, community):
         children = self.communities.items[self._place(community)].children
-        return ((BACK, BACK), *((self._label(place), self.communities.items[place].id) for place in children))
+        return (
+            (BACK, BACK),
+            *((self._label(place), self.communities.items[place].id) for place in children),
+        )
 
     def _place(self, community):
-        return next(place for place, item in enumerate(self.communities.items) if item.id == community)
+        return next(
+            place for place, item in enumerate(self.communities.items) if item.id == community
+        )
 
     @property
     def place(self):
@@ -54,27 +65,44 @@ class HierarchyExplorer(Explorer):
         return self._place(self.state["community"])
 
     def changed(self, name):
-        """Opening a part goes one level down to it; a level that does not have the open community shows the one that holds it, or its first part."""
+        """Opening a part goes one level down to it; a level that does not have the open community
+        shows the one that holds it, or its first part.
+        """
         state = self.state
         if name == "open" and state["open"] != BACK:
             state["community"] = state["open"]
             state["level"] = self.communities.items[self.place].level
         elif name == "level":
-            members, here = set(self.communities.items[self.place].members), self.communities.at(state["level"])
+            members, here = (
+                set(self.communities.items[self.place].members),
+                self.communities.at(state["level"]),
+            )
             touching = [p for p in here if members & set(self.communities.items[p].members)]
             state["community"] = self.communities.items[touching[0]].id
         state["open"] = BACK
-        self.controls["community"] = Choice("community", "Community", self._on(state["level"]), state["community"])
+        self.controls["community"] = Choice(
+            "community", "Community", self._on(state["level"]), state["community"]
+        )
         self.controls["open"] = Choice("open", "Open a part", self._parts(state["community"]), BACK)
 
     def figure(self):
         names = [node.name for node in self.communities.graph.nodes]
-        levels = [[{names[i] for i in members} for members in self.communities.partition(k)] for k in range(len(self.communities.levels))]
+        levels = [
+            [{names[i] for i in members} for members in self.communities.partition(k)]
+            for k in range(len(self.communities.levels))
+        ]
         marked = {names[i] for i in self.communities.items[self.place].members}
-        return draw_hierarchy(levels, highlight=[marked], caption="The open community has a thick edge on every level on which it stands.")
+        return draw_hierarchy(
+            levels,
+            highlight=[marked],
+            caption="The open community has a thick edge on every level on which it stands.",
+        )
 
     def _sources(self):
-        ids = [self.communities.graph.chunks[i].id for i in cited(self.index, self.index.reports[self.place].text)[1]]
+        ids = [
+            self.communities.graph.chunks[i].id
+            for i in cited(self.index, self.index.reports[self.place].text)[1]
+        ]
         return ", ".join(sorted(ids)) or "none"
 
     def html(self):
@@ -84,24 +112,32 @@ class HierarchyExplorer(Explorer):
         report = self.index.reports.get(self.place)
         if report is None:
             return "<p>Nobody wrote a report on this community.</p>"
-        findings = "".join(f"<li><b>{escape(f.summary)}.</b> {escape(f.explanation)}</li>" for f in report.findings)
+        findings = "".join(
+            f"<li><b>{escape(f.summary)}.</b> {escape(f.explanation)}</li>" for f in report.findings
+        )
         head = f"<h4>{escape(report.title)}</h4><p style='color:#555555'>Written by: {escape(report.source)}. Rating {report.rating:g} of 10.</p>"
         return f"{head}<p>{escape(report.summary)}</p><ul>{findings}</ul>"
 
     def describe(self):
         item, report = self.communities.items[self.place], self.index.reports.get(self.place)
-        lines = [f"level {self.state['level']}, community {item.id}: {len(item.members)} entities, {len(item.edges)} relations, {len(item.children)} parts"]
+        lines = [
+            f"level {self.state['level']}, community {item.id}: {len(item.members)} entities, {len(item.edges)} relations, {len(item.children)} parts"
+        ]
         if report is None:
             return lines[0] + "\nno report"
         lines += [f"{report.title} (rating {report.rating:g}, by {report.source})"]
-        lines += [f"  - {finding.summary}" for finding in report.findings] + [f"passages cited: {self._sources()}"]
+        lines += [f"  - {finding.summary}" for finding in report.findings] + [
+            f"passages cited: {self._sources()}"
+        ]
         return "\n".join(lines + [f"  part {self._label(child)}" for child in item.children])
 
 
 class PackingExplorer(Explorer):
-    """Level, window and seed of a global search: which reports share a window, and which answers fill the last one.
+    """Level, window and seed of a global search: which reports share a window, and which answers
+    fill the last one.
 
-    `method`: a `GraphRAGGlobal`; `question`: a text. Windows go from `smallest` to `largest` tokens in steps of 100.
+    `method`: a `GraphRAGGlobal`; `question`: a text. Windows go from `smallest` to `largest` tokens
+    in steps of 100.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
@@ -130,16 +166,37 @@ class PackingExplorer(Explorer):
         return {step.operator: step.data for step in self.answer.retrieval.trace}
 
     def rows(self):
-        """`(names, windows, headers, left out)` as `viz.draw_windows` takes them: a row a window, and the reduce window last."""
-        steps, choices = self._steps(), self.method.with_options(window=self.state["window"]).chosen["reading"]
+        """`(names, windows, headers, left out)` as `viz.draw_windows` takes them: a row a window,
+        and the reduce window last.
+        """
+        steps, choices = (
+            self._steps(),
+            self.method.with_options(window=self.state["window"]).chosen["reading"],
+        )
         index = self.method.index
-        text = {f"report:{index.communities.items[p].id}": report.text for p, report in index.reports.items()}
+        text = {
+            f"report:{index.communities.items[p].id}": report.text
+            for p, report in index.reports.items()
+        }
         weigh = lambda unit: choices.tokens(unit_block((unit, text[unit])) + "\n\n")
-        packed = zip(steps["pack"]["windows"], steps["pack"]["tokens"])  # a report that was shortened weighs no more than its window
-        windows = [[(unit.removeprefix("report:"), min(weigh(unit), total)) for unit in held] for held, total in packed]
-        headers = [max(0, total - sum(t for _, t in held)) for total, held in zip(steps["pack"]["tokens"], windows)]
-        helpful = sorted((row for row in steps["map"]["answers"] if row[1] > 0), key=lambda row: -row[1])
-        boxes = [(f"#{i} ({row[1]:g})", choices.tokens(answer_block(i, row) + "\n\n")) for i, row in enumerate(helpful, start=1)]
+        packed = zip(
+            steps["pack"]["windows"], steps["pack"]["tokens"]
+        )  # a report that was shortened weighs no more than its window
+        windows = [
+            [(unit.removeprefix("report:"), min(weigh(unit), total)) for unit in held]
+            for held, total in packed
+        ]
+        headers = [
+            max(0, total - sum(t for _, t in held))
+            for total, held in zip(steps["pack"]["tokens"], windows)
+        ]
+        helpful = sorted(
+            (row for row in steps["map"]["answers"] if row[1] > 0), key=lambda row: -row[1]
+        )
+        boxes = [
+            (f"#{i} ({row[1]:g})", choices.tokens(answer_block(i, row) + "\n\n"))
+            for i, row in enumerate(helpful, start=1)
+        ]
         lost = steps["reduce"]["left_out"]
         fit = boxes[: len(boxes) - lost]
         headers.append(max(0, steps["reduce"]["tokens"] - sum(t for _, t in fit)))
@@ -159,10 +216,20 @@ class PackingExplorer(Explorer):
         steps, state = self._steps(), self.state
         pack, reduce = steps["pack"], steps["reduce"]
         count, held = sum(map(len, pack["windows"])), zip(pack["windows"], pack["tokens"])
-        lines = [f"level {state['level']}, window {state['window']}, seed {state['seed']}: {count} reports in {len(pack['windows'])} windows"]
-        lines += [f"  map {i}: {total} tokens: {', '.join(u.removeprefix('report:') for u in some)}" for i, (some, total) in enumerate(held, start=1)]
+        lines = [
+            f"level {state['level']}, window {state['window']}, seed {state['seed']}: {count} reports in {len(pack['windows'])} windows"
+        ]
+        lines += [
+            f"  map {i}: {total} tokens: {', '.join(u.removeprefix('report:') for u in some)}"
+            for i, (some, total) in enumerate(held, start=1)
+        ]
         for key in ("shortened", "left_out"):
             lines += [f"  {key.replace('_', ' ')}: {', '.join(pack[key])}"] * bool(pack[key])
         kept = len(steps["map"]["answers"]) - steps["map"]["dropped"] - reduce["left_out"]
         dropped, lost = steps["map"]["dropped"], reduce["left_out"]
-        return "\n".join([*lines, f"  reduce: {reduce['tokens']} tokens, {kept} answers kept, {dropped} dropped at score 0, {lost} did not fit"])
+        return "\n".join(
+            [
+                *lines,
+                f"  reduce: {reduce['tokens']} tokens, {kept} answers kept, {dropped} dropped at score 0, {lost} did not fit",
+            ]
+        )

@@ -1,12 +1,14 @@
-"""HippoRAG under the hand: which nodes a question lights up, how far the mass flows, and which passages that brings."""
+"""HippoRAG under the hand: which nodes a question lights up, how far the mass flows, and which
+passages that brings.
+"""
 
 from functools import lru_cache
 
 import numpy as np
 
-from ..corpus import Question
-from ..graph import Graph
-from ..utils import MiniragError
+from ..core.corpus import Question
+from ..core.errors import MiniragError
+from ..core.graph import Graph
 from ..viz import draw_graph, layout
 from .explorer import Choice, Explorer, Slider, Switch
 from .tables import passage_lines, passage_table
@@ -16,35 +18,61 @@ MEANING = {"restart": "damping: jump back", "follow": "damping: follow an edge"}
 
 
 class HippoExplorer(Explorer):
-    """Question, damping, synonymy threshold and node specificity of a HippoRAG method, and what they do to its walk.
+    """Question, damping, synonymy threshold and node specificity of a HippoRAG method, and what
+    they do to its walk.
 
-    `questions`: a `Corpus`, or a list of `Question`s or strings. The figure shows the `nodes` nodes that hold most mass over several
-    dampings, always in the same places for one question; node area is comparable while the question stays. On a graph of more than
-    5,000 nodes the threshold cannot go below the method's own, since searching for more synonyms takes seconds there.
+    `questions`: a `Corpus`, or a list of `Question`s or strings. The figure shows the `nodes` nodes
+    that hold most mass over several dampings, always in the same places for one question; node area
+    is comparable while the question stays. On a graph of more than 5,000 nodes the threshold cannot
+    go below the method's own, since searching for more synonyms takes seconds there.
 
     Source: Wang, Sec. IV-B (hippo-ppr)
     """
 
     def __init__(self, method, questions, question=None, k=5, nodes=26, show_gold=True):
-        asked = [q if isinstance(q, Question) else Question(f"q{i + 1}", str(q)) for i, q in enumerate(getattr(questions, "questions", questions))]
+        asked = [
+            q if isinstance(q, Question) else Question(f"q{i + 1}", str(q))
+            for i, q in enumerate(getattr(questions, "questions", questions))
+        ]
         if not asked:
-            raise MiniragError("HippoExplorer needs at least one question: pass a corpus that has some, or a list of strings.")
+            raise MiniragError(
+                "HippoExplorer needs at least one question: pass a corpus that has some, or a list of strings."
+            )
         self.method, self.k, self.nodes = method, k, nodes
         self.questions = {q.id: q for q in asked}
         self.show_gold = show_gold
         choices = getattr(method, "choices", None)
-        damping, threshold = getattr(choices, "damping", 0.5), getattr(choices, "synonymy_threshold", 0.8)
+        damping, threshold = (
+            getattr(choices, "damping", 0.5),
+            getattr(choices, "synonymy_threshold", 0.8),
+        )
         self.strict, self.own_threshold = getattr(choices, "strict", True), threshold
         self._walked = {}
         self._at = lru_cache(maxsize=32)(self._compute)
         self._around = lru_cache(maxsize=64)(self._neighbourhood)
         self._joined = lru_cache(maxsize=8)(self._with_threshold)
-        self._drawn = lru_cache(maxsize=64)(lambda question, threshold: self._part(self._joined(threshold).graph, self._around(question)[0]))
+        self._drawn = lru_cache(maxsize=64)(
+            lambda question, threshold: self._part(
+                self._joined(threshold).graph, self._around(question)[0]
+            )
+        )
         lowest = threshold if len(method.graph.nodes) > LARGE else 0.6
         super().__init__(
             [
-                Choice("question", "Question", tuple((f"{q.id}: {q.text}", q.id) for q in asked), question or asked[0].id),
-                Slider("damping", MEANING.get(getattr(choices, "damping_means", ""), "damping"), 0.1, 0.9, 0.05, damping),
+                Choice(
+                    "question",
+                    "Question",
+                    tuple((f"{q.id}: {q.text}", q.id) for q in asked),
+                    question or asked[0].id,
+                ),
+                Slider(
+                    "damping",
+                    MEANING.get(getattr(choices, "damping_means", ""), "damping"),
+                    0.1,
+                    0.9,
+                    0.05,
+                    damping,
+                ),
                 Slider("synonymy_threshold", "synonymy from cosine", lowest, 1.0, 0.02, threshold),
                 Switch("specificity", "node specificity", getattr(choices, "specificity", True)),
             ]
@@ -63,34 +91,63 @@ class HippoExplorer(Explorer):
         return self._ask(question, self.k, threshold, damping=damping, specificity=specificity)
 
     def _ask(self, question, k, threshold, **choices):
-        """Retrieve with other choices. Each copy of the method is made from the last one that walked, so that they share its matrices."""
+        """Retrieve with other choices. Each copy of the method is made from the last one that
+        walked, so that they share its matrices.
+        """
         method = self._walked.get(threshold, self._joined(threshold)).with_options(**choices)
         retrieval = method.retrieve(self.questions[question].text, k)
-        self._walked = {**self._walked, threshold: method} if len(self._walked) < 8 else {threshold: method}
+        self._walked = (
+            {**self._walked, threshold: method} if len(self._walked) < 8 else {threshold: method}
+        )
         return retrieval
 
     def _with_threshold(self, threshold):
-        """The method at a threshold. Raising it only takes synonymy edges away, so nothing is searched for again."""
+        """The method at a threshold. Raising it only takes synonymy edges away, so nothing is
+        searched for again.
+        """
         if threshold == self.own_threshold:
             return self.method
         copy = self.method.with_options(synonymy_threshold=threshold)
         if threshold > self.own_threshold:
             g = self.method.graph
-            close = (lambda weight: weight > threshold) if self.strict else (lambda weight: weight >= threshold)
-            copy.graph = Graph(g.type, g.source, g.nodes, tuple(e for e in g.edges if e.kind != "synonymy" or close(e.weight)), g.chunks)
+            close = (
+                (lambda weight: weight > threshold)
+                if self.strict
+                else (lambda weight: weight >= threshold)
+            )
+            copy.graph = Graph(
+                g.type,
+                g.source,
+                g.nodes,
+                tuple(e for e in g.edges if e.kind != "synonymy" or close(e.weight)),
+                g.chunks,
+            )
         return copy
 
     def _neighbourhood(self, question):
-        """Names of the nodes to show for a question, their places, and the mass drawn largest: all independent of the sliders."""
+        """Names of the nodes to show for a question, their places, and the mass drawn largest: all
+        independent of the sliders.
+        """
         specificity = self.controls["specificity"].value
-        found = [self._ask(question, 1, self.own_threshold, damping=d, specificity=specificity) for d in (0.3, 0.7)]
+        found = [
+            self._ask(question, 1, self.own_threshold, damping=d, specificity=specificity)
+            for d in (0.3, 0.7)
+        ]
         scores = sum(_mass(r, len(self.method.graph.nodes)) for r in found)
         linked = [i for _, i, _ in _linked(found[0])]
-        best = sorted(range(len(scores)), key=lambda i: (i not in linked, -round(float(scores[i]), 9), i))[: self.nodes]
+        best = sorted(
+            range(len(scores)), key=lambda i: (i not in linked, -round(float(scores[i]), 9), i)
+        )[: self.nodes]
         shown = [i for i in best if scores[i] > 0]
-        peak = max((float(_mass(r, len(scores)).max(initial=0.0)) for r in found), default=0.0) or 1.0
+        peak = (
+            max((float(_mass(r, len(scores)).max(initial=0.0)) for r in found), default=0.0) or 1.0
+        )
         part = self._part(self.method.graph, shown)
-        return tuple(shown), layout(part, highlight={"query node": [self._name(i) for i in linked]}), peak
+        return (
+            tuple(shown),
+            layout(part, highlight={"query node": [self._name(i) for i in linked]}),
+            peak,
+        )
 
     def _name(self, i):
         return self.method.graph.nodes[i].name
@@ -100,9 +157,13 @@ class HippoExplorer(Explorer):
         """The subgraph of the shown node positions."""
         place = {node: i for i, node in enumerate(shown)}
         edges = tuple(
-            type(e)(**{**vars(e), "source": place[e.source], "target": place[e.target]}) for e in graph.edges if e.source in place and e.target in place
+            type(e)(**{**vars(e), "source": place[e.source], "target": place[e.target]})
+            for e in graph.edges
+            if e.source in place and e.target in place
         )
-        return Graph(graph.type, graph.source, tuple(graph.nodes[i] for i in shown), edges, graph.chunks)
+        return Graph(
+            graph.type, graph.source, tuple(graph.nodes[i] for i in shown), edges, graph.chunks
+        )
 
     def figure(self):
         """The neighbourhood of the question, with the mass that each node holds now."""
@@ -113,7 +174,16 @@ class HippoExplorer(Explorer):
         part = self._drawn(self.state["question"], self.state["synonymy_threshold"])
         caption = f"The {len(shown)} nodes shown hold {100 * float(scores[list(shown)].sum()):.1f} % of the mass; {len(graph.nodes)} nodes in all."
         mass = {self._name(i): float(scores[i]) for i in shown}
-        return draw_graph(part, places, mass, {"query node": list(linked)}, title=self.question.text, caption=caption, score_name="mass", score_max=peak)
+        return draw_graph(
+            part,
+            places,
+            mass,
+            {"query node": list(linked)},
+            title=self.question.text,
+            caption=caption,
+            score_name="mass",
+            score_max=peak,
+        )
 
     def html(self):
         retrieval = self.retrieval
@@ -127,16 +197,31 @@ class HippoExplorer(Explorer):
         retrieval, graph = self.retrieval, self._joined(self.state["synonymy_threshold"]).graph
         scores = _mass(retrieval, len(graph.nodes))
         synonyms = sum(e.kind == "synonymy" for e in graph.edges)
-        best = sorted(range(len(scores)), key=lambda i: (-round(float(scores[i]), 6), self._name(i)))[:6]
+        best = sorted(
+            range(len(scores)), key=lambda i: (-round(float(scores[i]), 6), self._name(i))
+        )[:6]
         s = self.state
         lines = [
             f"{self.question.id}: {self.question.text}",
             f"damping {s['damping']:.2f}, synonymy from {s['synonymy_threshold']:.2f} ({synonyms} edges), specificity {'on' if s['specificity'] else 'off'}",
-            "linked: " + (", ".join(f"{phrase} -> {self._name(i)} ({cosine:.2f})" for phrase, i, cosine in _linked(retrieval)) or "nothing"),
-            "mass: " + (", ".join(f"{self._name(i)} {scores[i]:.3f}" for i in best if scores[i] > 0) or "none"),
+            "linked: "
+            + (
+                ", ".join(
+                    f"{phrase} -> {self._name(i)} ({cosine:.2f})"
+                    for phrase, i, cosine in _linked(retrieval)
+                )
+                or "nothing"
+            ),
+            "mass: "
+            + (
+                ", ".join(f"{self._name(i)} {scores[i]:.3f}" for i in best if scores[i] > 0)
+                or "none"
+            ),
             "passages:",
         ]
-        return "\n".join(lines + passage_lines(retrieval.passages, self.question.gold if self.show_gold else ()))
+        return "\n".join(
+            lines + passage_lines(retrieval.passages, self.question.gold if self.show_gold else ())
+        )
 
 
 def _step(retrieval, *operators):

@@ -1,4 +1,6 @@
-"""Soft pruning under the hand: how far every text lies from the question, and how much of it a factor lets through."""
+"""Soft pruning under the hand: how far every text lies from the question, and how much of it a
+factor lets through.
+"""
 
 from functools import lru_cache
 from html import escape
@@ -6,7 +8,7 @@ from html import escape
 import numpy as np
 
 from ..algorithms.vectors import normalize
-from ..utils import MiniragError
+from ..core.errors import MiniragError
 from ..viz import draw_graph, layout
 from .explorer import Choice, Explorer, Slider
 
@@ -16,24 +18,43 @@ BY_HAND = "by hand: a falling curve"
 class PruningExplorer(Explorer):
     """One graph, two questions and what lies between them: nodes and edges fade with their factors.
 
-    graph: a `TextualGraph`. questions: the questions to choose from. encoder: see `minirag.load_encoder`. The question moves: with a share s, its
-    vector is (1 - s) times the first one's plus s times the second one's, at length 1. Factors by hand are a sigmoid that falls with the distance,
-    sigmoid(steepness * (middle - distance)), the same for nodes and edges.
-    learnt: {name: function of the question's vector (d,) to (alpha_n (n,), alpha_e (m,))}, more ways to choose the factors. answer: a function of the
-    question's vector to what is shown below the figure, a text. near: how many texts `describe` tells of.
+    graph: a `TextualGraph`. questions: the questions to choose from. encoder: see
+    `minirag.load_encoder`. The question moves: with a share s, its vector is (1 - s) times the
+    first one's plus s times the second one's, at length 1. Factors by hand are a sigmoid that falls
+    with the distance, sigmoid(steepness * (middle - distance)), the same for nodes and edges.
+    learnt: {name: function of the question's vector (d,) to (alpha_n (n,), alpha_e (m,))}, more
+    ways to choose the factors. answer: a function of the question's vector to what is shown below
+    the figure, a text. near: how many texts `describe` tells of.
 
     Source: GRAG, Eq. 5-6 (eq-5, eq-6)
     """
 
-    def __init__(self, graph, questions, encoder, learnt=None, answer=None, middle=1.2, steepness=10.0, near=5, highlight=None):
+    def __init__(
+        self,
+        graph,
+        questions,
+        encoder,
+        learnt=None,
+        answer=None,
+        middle=1.2,
+        steepness=10.0,
+        near=5,
+        highlight=None,
+    ):
         questions = list(questions)
         if not graph.nodes or not questions:
-            raise MiniragError("PruningExplorer needs a graph with nodes and at least one question.")
+            raise MiniragError(
+                "PruningExplorer needs a graph with nodes and at least one question."
+            )
         self.graph, self.near, self.highlight = graph, near, highlight
         self.learnt, self.answer = dict(learnt or {}), answer
-        vectors = np.asarray(encoder.encode([*graph.nodes, *(text for _, text, _ in graph.edges)]), dtype=np.float64)
+        vectors = np.asarray(
+            encoder.encode([*graph.nodes, *(text for _, text, _ in graph.edges)]), dtype=np.float64
+        )
         self.node_vectors, self.edge_vectors = np.split(vectors, [len(graph.nodes)])
-        self.asked = dict(zip(questions, np.asarray(encoder.encode(questions, kind="query"), dtype=np.float64)))
+        self.asked = dict(
+            zip(questions, np.asarray(encoder.encode(questions, kind="query"), dtype=np.float64))
+        )
         self._places = layout(graph, height=400)
         self._found = lru_cache(maxsize=512)(self._factors)
         choices = tuple((question, question) for question in questions)
@@ -42,7 +63,11 @@ class PruningExplorer(Explorer):
             [
                 Choice("question", "question", choices, questions[0]),
                 Choice("other", "moves towards", choices, questions[-1]),
-                *([Choice("factors", "factors", tuple((way, way) for way in ways), ways[-1])] if self.learnt else []),  # one way is no choice
+                *(
+                    [Choice("factors", "factors", tuple((way, way) for way in ways), ways[-1])]
+                    if self.learnt
+                    else []
+                ),  # one way is no choice
                 Slider("share", "share of the other", 0.0, 1.0, 0.05, 0.0),
                 Slider("middle", "distance where the factor is 1/2", 0.7, 1.5, 0.05, middle),
                 Slider("steepness", "steepness", 0.0, 30.0, 1.0, steepness),
@@ -53,20 +78,27 @@ class PruningExplorer(Explorer):
     def vector(self):
         """z_q as it is now: (d,), of length 1."""
         s = self.state
-        return normalize((1 - s["share"]) * self.asked[s["question"]] + s["share"] * self.asked[s["other"]])
+        return normalize(
+            (1 - s["share"]) * self.asked[s["question"]] + s["share"] * self.asked[s["other"]]
+        )
 
     def distances(self):
         """How far each node and each edge lies from the question: (n,) and (m,).
 
         Source: GRAG, Eq. 6 (eq-6)
         """
-        return tuple(np.linalg.norm(part - self.vector, axis=1) for part in (self.node_vectors, self.edge_vectors))
+        return tuple(
+            np.linalg.norm(part - self.vector, axis=1)
+            for part in (self.node_vectors, self.edge_vectors)
+        )
 
     @property
     def factors(self):
         """(alpha_n (n,), alpha_e (m,)) as they are now."""
         s = self.state
-        return self._found(s["question"], s["other"], self.way, s["share"], s["middle"], s["steepness"])
+        return self._found(
+            s["question"], s["other"], self.way, s["share"], s["middle"], s["steepness"]
+        )
 
     @property
     def way(self):
@@ -75,7 +107,9 @@ class PruningExplorer(Explorer):
 
     def _factors(self, question, other, way, share, middle, steepness):
         if way != BY_HAND:
-            return tuple(np.asarray(part, dtype=np.float64) for part in self.learnt[way](self.vector))
+            return tuple(
+                np.asarray(part, dtype=np.float64) for part in self.learnt[way](self.vector)
+            )
         return tuple(1 / (1 + np.exp(-steepness * (middle - far))) for far in self.distances())
 
     def figure(self):
@@ -94,16 +128,30 @@ class PruningExplorer(Explorer):
 
     def _said(self):
         s = self.state
-        asked = s["question"] if not s["share"] else f"{1 - s['share']:.0%} {s['question']} + {s['share']:.0%} {s['other']}"
-        how = f"by hand, 1/2 at {s['middle']:.2f}, steepness {s['steepness']:g}" if self.way == BY_HAND else self.way
+        asked = (
+            s["question"]
+            if not s["share"]
+            else f"{1 - s['share']:.0%} {s['question']} + {s['share']:.0%} {s['other']}"
+        )
+        how = (
+            f"by hand, 1/2 at {s['middle']:.2f}, steepness {s['steepness']:g}"
+            if self.way == BY_HAND
+            else self.way
+        )
         return f"{asked} Factors {how}."
 
     def describe(self):
-        """The nearest nodes and edges with distance and factor, and the sums of all factors: how much is left of the graph."""
+        """The nearest nodes and edges with distance and factor, and the sums of all factors: how
+        much is left of the graph.
+        """
         lines = [self._said()]
         texts = list(self.graph.nodes), self.graph.lines()
-        for name, some, far, alpha in zip(("nodes", "edges"), texts, self.distances(), self.factors):
-            lines.append(f"{name}: {alpha.sum():.1f} of {len(some)} left; the nearest, with distance and factor")
+        for name, some, far, alpha in zip(
+            ("nodes", "edges"), texts, self.distances(), self.factors
+        ):
+            lines.append(
+                f"{name}: {alpha.sum():.1f} of {len(some)} left; the nearest, with distance and factor"
+            )
             best = sorted(range(len(some)), key=lambda i: (round(far[i], 6), i))[: self.near]
             lines += [f"  {far[i]:.2f}  {alpha[i]:.2f}  {some[i]}" for i in best]
         return "\n".join([*lines, self.answer(self.vector)] if self.answer else lines)

@@ -9,12 +9,18 @@ GOLD = "<span style='color:#FFFFFF;background:#00694D;border-radius:4px;padding:
 
 
 def passage_rows(passages, gold=(), names=(), characters=110):
-    """Table rows of ranked `Passage`s with a bar for each score; gold ones are named as such, `names` marked in the text."""
+    """Table rows of ranked `Passage`s with a bar for each score; gold ones are named as such,
+    `names` marked in the text.
+    """
     gold, peak = set(gold), max((abs(p.score) for p in passages), default=0.0) or 1.0
     rows = []
     for p in passages:
         bar = f"<div style='background:{GREEN if p.id in gold else BLUE};height:9px;width:{max(1, round(90 * abs(p.score) / peak))}px'></div>"
-        text = p.chunk.text if len(p.chunk.text) <= characters else p.chunk.text[:characters].rsplit(" ", 1)[0] + " …"
+        text = (
+            p.chunk.text
+            if len(p.chunk.text) <= characters
+            else p.chunk.text[:characters].rsplit(" ", 1)[0] + " …"
+        )
         rows.append(
             f"<tr style='background:transparent'><td style='vertical-align:top'>{p.rank}</td><td style='vertical-align:top'>{p.score:.4f}{bar}</td>"
             f"<td style='text-align:left'><b>{escape(p.chunk.label)}</b> {GOLD if p.id in gold else ''}"

@@ -1,8 +1,9 @@
 """How long the hierarchy and the report contexts of a large graph take, and how much memory.
 
-`python tests/benchmarks/bench_communities.py [NODES EDGES ...]` prints a row a size; `pytest -m slow tests/benchmarks` holds the largest to its bars.
-Times are processor seconds of one core, which is what the clock shows where nothing else runs: all of this is one thread.
-Reports are written by the offline rule, so that contexts of higher levels have sub-reports to substitute.
+`python tests/benchmarks/bench_communities.py [NODES EDGES ...]` prints a row a size; `pytest -m
+slow tests/benchmarks` holds the largest to its bars. Times are processor seconds of one core, which
+is what the clock shows where nothing else runs: all of this is one thread. Reports are written by
+the offline rule, so that contexts of higher levels have sub-reports to substitute.
 """
 
 import resource
@@ -13,8 +14,8 @@ from statistics import median
 import numpy as np
 
 from minirag.algorithms.communities import hierarchy, modularity
-from minirag.corpus import Chunk
-from minirag.graph import Edge, Graph, Node
+from minirag.core.corpus import Chunk
+from minirag.core.graph import Edge, Graph, Node
 from minirag.index import ContextBuilder, find_communities, write_reports
 from minirag.index.communities import weighted_network
 from minirag.llm import load_llm
@@ -24,7 +25,9 @@ WORDS = "harbour council quota school flood clinic paper vote boat wall nurse ma
 
 
 def graph_of_size(nodes, edges, seed=0):
-    """A graph with planted groups of about 30 nodes and a description of about 15 words a node and 10 an edge."""
+    """A graph with planted groups of about 30 nodes and a description of about 15 words a node and
+    10 an edge.
+    """
     rng = np.random.default_rng(seed)
     groups = max(1, nodes // 30)
     home = rng.integers(0, groups, nodes)
@@ -36,12 +39,24 @@ def graph_of_size(nodes, edges, seed=0):
     target = np.where(rng.random(edges) < 0.8, near, rng.integers(0, nodes, edges))
     say = lambda count: " ".join(WORDS[i] for i in rng.integers(0, len(WORDS), count)) + "."
     rows = tuple(Node(f"ENTITY {i}", "thing", say(15), (i % 50,)) for i in range(nodes))
-    links = tuple(Edge(int(a), int(b), description=say(10), chunks=(int(a) % 50,)) for a, b in zip(source, target) if a != b)
-    return Graph("textual knowledge", "a benchmark", rows, links, tuple(Chunk(f"p{i}", "text") for i in range(50)))
+    links = tuple(
+        Edge(int(a), int(b), description=say(10), chunks=(int(a) % 50,))
+        for a, b in zip(source, target)
+        if a != b
+    )
+    return Graph(
+        "textual knowledge",
+        "a benchmark",
+        rows,
+        links,
+        tuple(Chunk(f"p{i}", "text") for i in range(50)),
+    )
 
 
 def measure(nodes, edges):
-    """{"communities": seconds, "reports": seconds of contexts and extracts together, "contexts": seconds of contexts alone, ...}."""
+    """{"communities": seconds, "reports": seconds of contexts and extracts together, "contexts":
+    seconds of contexts alone, ...}.
+    """
     graph = graph_of_size(nodes, edges)
     start = time.process_time()
     communities = find_communities(graph)
@@ -52,9 +67,24 @@ def measure(nodes, edges):
     contexts = [builder.build(place, index.reports) for place in range(len(communities.items))]
     done = time.process_time()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-    kinds = {kind: sum(context.kind == kind for context in contexts) for kind in ("elements", "substituted", "trimmed")}
-    times = {"communities": divided - start, "contexts and extracts": written - divided, "contexts": done - written}
-    return {"nodes": nodes, "edges": len(graph.edges), "levels": len(communities.levels), "reports": len(index.reports), **times, **kinds, "GiB": memory}
+    kinds = {
+        kind: sum(context.kind == kind for context in contexts)
+        for kind in ("elements", "substituted", "trimmed")
+    }
+    times = {
+        "communities": divided - start,
+        "contexts and extracts": written - divided,
+        "contexts": done - written,
+    }
+    return {
+        "nodes": nodes,
+        "edges": len(graph.edges),
+        "levels": len(communities.levels),
+        "reports": len(index.reports),
+        **times,
+        **kinds,
+        "GiB": memory,
+    }
 
 
 def against_graspologic(nodes, edges, repeats=3):
@@ -93,7 +123,13 @@ def main():
     numbers = [int(number) for number in sys.argv[1:]]
     sizes = list(zip(numbers[::2], numbers[1::2])) or SIZES
     for size in sizes:
-        print("  ".join(f"{name} {value:,.1f}" if isinstance(value, float) else f"{name} {value:,}" for name, value in measure(*size).items()), flush=True)
+        print(
+            "  ".join(
+                f"{name} {value:,.1f}" if isinstance(value, float) else f"{name} {value:,}"
+                for name, value in measure(*size).items()
+            ),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""The prize-collecting Steiner tree as graphs grow, beside a minimum spanning tree of the same graph; and a hub that is woken again and again.
+"""The prize-collecting Steiner tree as graphs grow, beside a minimum spanning tree of the same
+graph; and a hub that is woken again and again.
 
-`python tests/benchmarks/bench_steiner.py` prints the table; `pytest -m slow tests/benchmarks` holds the ratios. Times are processor
-seconds. Every row prints the size of the tree: a growth that ends at once is fast and worth nothing.
+`python tests/benchmarks/bench_steiner.py` prints the table; `pytest -m slow tests/benchmarks` holds
+the ratios. Times are processor seconds. Every row prints the size of the tree: a growth that ends
+at once is fast and worth nothing.
 """
 
 import random
@@ -17,7 +19,9 @@ WEBQSP = 1_371, 4_252  # nodes and edges of an average WebQSP graph, GRAG's Tabl
 
 
 def scattered(nodes, edges, seed=0):
-    """A random multigraph whose nodes all have prizes, about half an edge's cost: nearly all of it grows."""
+    """A random multigraph whose nodes all have prizes, about half an edge's cost: nearly all of it
+    grows.
+    """
     rng = random.Random(seed)
     ends = [(rng.randrange(nodes), rng.randrange(nodes)) for _ in range(edges)]
     return nodes, ends, [rng.random() for _ in ends], [rng.random() / 2 for _ in range(nodes)]
@@ -33,10 +37,19 @@ def asked(nodes, edges, seed=0):
 
 
 def woken_hub(size):
-    """A hub with `size` long spokes is reached by `size` visitors, one after the other, each with hardly anything left: it wakes and goes idle each time."""
-    ends = [(0, 1 + leaf) for leaf in range(size)] + [(0, 1 + size + visitor) for visitor in range(size)]
+    """A hub with `size` long spokes is reached by `size` visitors, one after the other, each with
+    hardly anything left: it wakes and goes idle each time.
+    """
+    ends = [(0, 1 + leaf) for leaf in range(size)] + [
+        (0, 1 + size + visitor) for visitor in range(size)
+    ]
     costs = [4.0 * size] * size + [1.0 + visitor for visitor in range(size)]
-    return 1 + 2 * size, ends, costs, [0.0] * (1 + size) + [1.25 + visitor for visitor in range(size)]
+    return (
+        1 + 2 * size,
+        ends,
+        costs,
+        [0.0] * (1 + size) + [1.25 + visitor for visitor in range(size)],
+    )
 
 
 def seconds(action, rounds=3):
@@ -63,7 +76,9 @@ def row(name, graph):
 
 
 def bench_growth(sizes=(2_000, 20_000)):
-    """Rows (name, nodes, edges, nodes of the tree, seconds, seconds of the spanning tree), with ten edges a node."""
+    """Rows (name, nodes, edges, nodes of the tree, seconds, seconds of the spanning tree), with ten
+    edges a node.
+    """
     return [row("all nodes have prizes", scattered(size, 10 * size)) for size in sizes]
 
 
@@ -75,10 +90,22 @@ def bench_question(nodes=WEBQSP[0], edges=WEBQSP[1]):
     """The same row for one question of G-Retriever's on a graph of WebQSP's size."""
     question = asked(nodes, edges)
     (found, _), took = seconds(lambda: retrieve_subgraph(*question), rounds=7)
-    return "one question", nodes, edges, len(found), took, spanning_tree(nodes, question[2], question[1])
+    return (
+        "one question",
+        nodes,
+        edges,
+        len(found),
+        took,
+        spanning_tree(nodes, question[2], question[1]),
+    )
 
 
 if __name__ == "__main__":
     print(f"{'':24}{'nodes':>10}{'edges':>10}{'tree':>8}{'seconds':>10}{'spanning':>10}")
-    for name, nodes, edges, tree, took, theirs in [bench_question(), *bench_growth(), *bench_hub(), bench_question(100_000, 300_000)]:
+    for name, nodes, edges, tree, took, theirs in [
+        bench_question(),
+        *bench_growth(),
+        *bench_hub(),
+        bench_question(100_000, 300_000),
+    ]:
         print(f"{name:24}{nodes:>10,}{edges:>10,}{tree:>8,}{took:>10.3f}{theirs:>10.3f}")

@@ -19,7 +19,9 @@ def test_waking_a_hub_again_does_not_cost_its_degree_again():
 
 
 def test_a_question_costs_a_few_spanning_trees():
-    """A graph of WebQSP's average size; the spanning tree is networkx's, a sort and a union-find in plain Python too."""
+    """A graph of WebQSP's average size; the spanning tree is networkx's, a sort and a union-find in
+    plain Python too.
+    """
     _, _, _, tree, took, spanning = bench.bench_question()
     assert tree > 3
     assert took <= 10 * spanning

@@ -1,4 +1,6 @@
-"""A real JupyterLab with real kernels, driven in a real headless browser that may reach nothing but this machine."""
+"""A real JupyterLab with real kernels, driven in a real headless browser that may reach nothing but
+this machine.
+"""
 
 import json
 import os
@@ -18,7 +20,9 @@ FLAGS = (
     " --disable-dev-shm-usage --disable-default-apps --disable-extensions --metrics-recording-only"
 ).split()
 SETTINGS = {
-    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},  # every cell is on the page, scrolled into view or not
+    "@jupyterlab/notebook-extension/tracker": {
+        "windowingMode": "none"
+    },  # every cell is on the page, scrolled into view or not
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
 
@@ -34,14 +38,18 @@ def chromium():
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")
     found = os.environ.get("MINIRAG_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if not found:
-        pytest.skip("no Chromium here: install your system's package `chromium`, or set MINIRAG_CHROMIUM to its path")
+        pytest.skip(
+            "no Chromium here: install your system's package `chromium`, or set MINIRAG_CHROMIUM to its path"
+        )
     pytest.importorskip("playwright.sync_api", reason="no Playwright here: pip install playwright")
     return found
 
 
 @pytest.fixture(scope="session")
 def server(chromium, tmp_path_factory):
-    """(address, folder) of a JupyterLab that serves `folder`, with no settings of the person who runs the tests."""
+    """(address, folder) of a JupyterLab that serves `folder`, with no settings of the person who
+    runs the tests.
+    """
     home = tmp_path_factory.mktemp("jupyter")
     folder = home / "work"
     folder.mkdir()
@@ -49,12 +57,29 @@ def server(chromium, tmp_path_factory):
         path = home / "settings" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(values), encoding="utf-8")
-    environment = os.environ | {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--port=0", "--allow-root", "--LabApp.expose_app_in_browser=True"]
-    command += [f"--ServerApp.root_dir={folder}", f"--LabApp.user_settings_dir={home / 'settings'}", f"--LabApp.workspaces_dir={home / 'workspaces'}"]
+    environment = os.environ | {
+        f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--ip=127.0.0.1",
+        "--port=0",
+        "--allow-root",
+        "--LabApp.expose_app_in_browser=True",
+    ]
+    command += [
+        f"--ServerApp.root_dir={folder}",
+        f"--LabApp.user_settings_dir={home / 'settings'}",
+        f"--LabApp.workspaces_dir={home / 'workspaces'}",
+    ]
     log = home / "lab.log"
     with open(log, "w", encoding="utf-8") as file:
-        process = subprocess.Popen(command, env=environment, stdout=file, stderr=subprocess.STDOUT, cwd=folder)
+        process = subprocess.Popen(
+            command, env=environment, stdout=file, stderr=subprocess.STDOUT, cwd=folder
+        )
     try:
         yield wait_for_server(process, home / "runtime", log), folder
     finally:
@@ -84,15 +109,22 @@ def browser(chromium):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        # Whatever is not on this machine goes to a proxy that nobody runs. Stopping requests one by one would switch the browser's cache off.
-        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS, proxy={"server": "http://127.0.0.1:9", "bypass": "127.0.0.1,localhost"})
+        # Whatever is not on this machine goes to a proxy that nobody runs. Stopping requests one by
+        # one would switch the browser's cache off.
+        running = playwright.chromium.launch(
+            executable_path=chromium,
+            args=FLAGS,
+            proxy={"server": "http://127.0.0.1:9", "bypass": "127.0.0.1,localhost"},
+        )
         yield running
         running.close()
 
 
 @pytest.fixture(scope="session")
 def context(browser):
-    """A browser of its own that has never been here; its pages share what it has loaded of JupyterLab."""
+    """A browser of its own that has never been here; its pages share what it has loaded of
+    JupyterLab.
+    """
     context = browser.new_context(viewport={"width": 1280, "height": 1600})
     yield context
     context.close()
@@ -103,7 +135,14 @@ def lab(context, server):
     """A new page; `lab.open(notebook)` is the first step. Afterwards its kernel is shut down."""
     address, folder = server
     page, refused = context.new_page(), []
-    page.on("request", lambda request: None if urlsplit(request.url).hostname in ("127.0.0.1", "localhost", None) else refused.append(request.url))
+    page.on(
+        "request",
+        lambda request: (
+            None
+            if urlsplit(request.url).hostname in ("127.0.0.1", "localhost", None)
+            else refused.append(request.url)
+        ),
+    )
     yield Lab(page, address, folder, refused)
     page.evaluate(SHUT_DOWN)
     page.close()

@@ -26,7 +26,8 @@ WATCH = """area => {
     watch.observer.observe(area, {childList: true, subtree: true, characterData: true, attributes: true});
     window.minirag_watch = watch;
 }"""
-# A busy page draws a while after the kernel has answered: what has not changed by then counts as unchanged.
+# A busy page draws a while after the kernel has answered: what has not changed by then counts as
+# unchanged.
 SEEN = """async () => {
     const watch = window.minirag_watch;
     const end = performance.now() + 400;
@@ -50,7 +51,9 @@ CONTROLS = {
 
 
 class Lab:
-    """One notebook in one browser page; `complaints` collects console errors, page errors and refused requests."""
+    """One notebook in one browser page; `complaints` collects console errors, page errors and
+    refused requests.
+    """
 
     def __init__(self, page, address, folder, refused):
         self.page, self.address, self.folder, self.refused = page, address, folder, refused
@@ -60,20 +63,36 @@ class Lab:
         page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
 
     def _console(self, message):
-        if message.type == "error" and not any(noise in message.text + message.location.get("url", "") for noise in NOISE):
-            self.complaints.append(f"console error: {message.text} {message.location.get('url', '')}")
+        if message.type == "error" and not any(
+            noise in message.text + message.location.get("url", "") for noise in NOISE
+        ):
+            self.complaints.append(
+                f"console error: {message.text} {message.location.get('url', '')}"
+            )
 
     def open(self, notebook):
-        """Open a copy, so that nothing is saved over the original, and wait until its kernel is idle."""
-        for sibling in [notebook] + [path for path in notebook.parent.iterdir() if path.is_dir() and not path.name.startswith(".")]:
+        """Open a copy, so that nothing is saved over the original, and wait until its kernel is
+        idle.
+        """
+        for sibling in [notebook] + [
+            path
+            for path in notebook.parent.iterdir()
+            if path.is_dir() and not path.name.startswith(".")
+        ]:
             copy = shutil.copytree if sibling.is_dir() else shutil.copy
-            copy(sibling, self.folder / sibling.name, **({"dirs_exist_ok": True} if sibling.is_dir() else {}))
+            copy(
+                sibling,
+                self.folder / sibling.name,
+                **({"dirs_exist_ok": True} if sibling.is_dir() else {}),
+            )
         self.page.goto(self.address.format(name=notebook.name))
         try:
             self.page.wait_for_function(IDLE, timeout=60_000)
         except Exception as error:
             said = self.page.locator("body").inner_text()[-600:]
-            raise AssertionError(f"{notebook.name} has no idle kernel after a minute; {self.complaints} {self.refused}; the page says: {said}") from error
+            raise AssertionError(
+                f"{notebook.name} has no idle kernel after a minute; {self.complaints} {self.refused}; the page says: {said}"
+            ) from error
         self.page.locator("#jp-main-statusbar", has_text="Idle").wait_for()
 
     def text(self):
@@ -86,31 +105,47 @@ class Lab:
         self.page.set_default_timeout(30_000)
 
     def problems(self):
-        """What went wrong so far: cells that did not run or raised, console errors, requests that left this machine."""
+        """What went wrong so far: cells that did not run or raised, console errors, requests that
+        left this machine.
+        """
         found = [f"refused: {address}" for address in self.refused] + self.complaints
         for number, cell in enumerate(self.page.evaluate(CELLS)):
             if cell["kind"] == "code" and cell["count"] is None:
                 found.append(f"cell {number} did not run")
             if cell["errors"] and "raises-exception" not in cell["tags"]:
                 found.append(f"cell {number}: {cell['errors']}")
-        return found + [f"an empty frame: {words}" for words in EMPTY_FRAMES if words in self.text()]
+        return found + [
+            f"an empty frame: {words}" for words in EMPTY_FRAMES if words in self.text()
+        ]
 
     def round_trip(self):
         """Seconds that an empty request to the kernel takes from this page."""
-        return self.page.evaluate(f"async () => {{ const start = performance.now(); await ({SETTLED})(); return (performance.now() - start) / 1000; }}")
+        return self.page.evaluate(
+            f"async () => {{ const start = performance.now(); await ({SETTLED})(); return (performance.now() - start) / 1000; }}"
+        )
 
     def controls(self):
-        """(kind, handle, output area) of every control on the page, in order; a group of buttons is one control."""
+        """(kind, handle, output area) of every control on the page, in order; a group of buttons is
+        one control.
+        """
         for area in self.page.locator(".jp-Cell .jp-OutputArea").all():
             for kind, selector in CONTROLS.items():
                 if kind in ("toggle", "radio"):
-                    groups = area.locator({"toggle": ".widget-toggle-buttons", "radio": ".widget-radio"}[kind]).all()
+                    groups = area.locator(
+                        {"toggle": ".widget-toggle-buttons", "radio": ".widget-radio"}[kind]
+                    ).all()
                     yield from ((kind, group, area) for group in groups)
                 else:
-                    yield from ((kind, control, area) for control in area.locator(selector).all() if control.is_visible())
+                    yield from (
+                        (kind, control, area)
+                        for control in area.locator(selector).all()
+                        if control.is_visible()
+                    )
 
     def move(self, kind, control, area, most=8):
-        """Move a control until what is shown changes; the seconds that took, or None if nothing changes it."""
+        """Move a control until what is shown changes; the seconds that took, or None if nothing
+        changes it.
+        """
         moves = getattr(self, f"_{kind}")(control)
         for step, act in enumerate(moves):
             if step == most:
@@ -125,7 +160,9 @@ class Lab:
     def _slider(self, handle):
         handle.scroll_into_view_if_needed()
         for _ in range(4):
-            low, high, now = (float(handle.get_attribute(f"aria-value{end}")) for end in ("min", "max", "now"))
+            low, high, now = (
+                float(handle.get_attribute(f"aria-value{end}")) for end in ("min", "max", "now")
+            )
             key = "ArrowRight" if now - low <= high - now else "ArrowLeft"
             yield lambda: handle.press(key)
         for key in ("End", "Home", "PageDown", "PageUp"):
@@ -134,7 +171,10 @@ class Lab:
     def _dropdown(self, select):
         for _ in range(select.locator("option").count() - 1):
             # Asked again at every step: a choice may bring other options with it.
-            count, now = select.locator("option").count(), select.evaluate("select => select.selectedIndex")
+            count, now = (
+                select.locator("option").count(),
+                select.evaluate("select => select.selectedIndex"),
+            )
             if count > 1:
                 yield lambda: select.select_option(index=(now + 1) % count)
 

@@ -1,4 +1,6 @@
-"""Every notebook that shows widgets works in a real JupyterLab: it runs, and each control changes what is shown, quickly."""
+"""Every notebook that shows widgets works in a real JupyterLab: it runs, and each control changes
+what is shown, quickly.
+"""
 
 import json
 import statistics
@@ -8,8 +10,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from minirag import refresh
-from minirag.notebook_lint import WIDGET_REPR
+from minirag.workshop import refresh
+from minirag.workshop.notebook_lint import WIDGET_REPR
 
 ROOT = Path(__file__).parents[2]
 MOVES = 3  # of each control, so that the median is not one accident
@@ -37,7 +39,11 @@ ipywidgets.VBox([ipywidgets.IntSlider(value=3, max=9), ipywidgets.HTML("<b>never
 
 def shows_widgets(path):
     cells = nbformat.read(path, as_version=4).cells
-    texts = (output.get("data", {}).get("text/plain", "") for cell in cells for output in cell.get("outputs", []))
+    texts = (
+        output.get("data", {}).get("text/plain", "")
+        for cell in cells
+        for output in cell.get("outputs", [])
+    )
     return any(WIDGET_REPR.match(text) for text in texts)
 
 
@@ -45,14 +51,22 @@ def cases():
     """The notebooks with widgets; one on published data is skipped where that is absent."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         if shows_widgets(path):
-            needs = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("minirag", {}).get("needs", [])
-            yield pytest.param(path, id=path.stem, marks=[pytest.mark.needs(*needs)] if needs else [])
+            needs = (
+                json.loads(path.read_text(encoding="utf-8"))["metadata"]
+                .get("minirag", {})
+                .get("needs", [])
+            )
+            yield pytest.param(
+                path, id=path.stem, marks=[pytest.mark.needs(*needs)] if needs else []
+            )
 
 
 def drive(lab, notebook, record):
     """Open, run, move everything; returns the problems and the seconds of each move."""
     lab.open(notebook)
-    before = [words for words in ("Error displaying widget", "Loading widget") if words in lab.text()]
+    before = [
+        words for words in ("Error displaying widget", "Loading widget") if words in lab.text()
+    ]
     assert not before, f"{notebook.name} shows an empty frame before it is run"
     lab.run_all()
     problems, seconds, quiet = lab.problems(), [], []
@@ -61,15 +75,31 @@ def drive(lab, notebook, record):
         took = [lab.move(kind, control, area) for _ in range(MOVES)]
         quiet += [(number, kind, control, area)] if None in took else []
         seconds += [each for each in took if each is not None]
-    # A switch may rightly do nothing to one question; with the others elsewhere it must do something.
+    # A switch may rightly do nothing to one question; with the others elsewhere it must do
+    # something.
     for number, kind, control, area in quiet:
-        if not any(lab.move(*other) and lab.move(kind, control, area) for place, other in controls if place != number for _ in range(MOVES)):
+        if not any(
+            lab.move(*other) and lab.move(kind, control, area)
+            for place, other in controls
+            if place != number
+            for _ in range(MOVES)
+        ):
             problems.append(f"{kind} {number} changes nothing that is shown")
     empty = statistics.median(lab.round_trip() for _ in range(9))
     median = statistics.median(seconds) if seconds else None
-    figure = f"median {median:.3f} s to the redrawn figure" if seconds else "none changed the figure"
-    record("widgets", f"{notebook.stem}: {len(controls)} controls, {len(seconds)} moves, {figure} (empty round trip {empty:.3f} s)")
-    return problems + [problem for problem in lab.problems() if problem not in problems], len(controls), median, empty
+    figure = (
+        f"median {median:.3f} s to the redrawn figure" if seconds else "none changed the figure"
+    )
+    record(
+        "widgets",
+        f"{notebook.stem}: {len(controls)} controls, {len(seconds)} moves, {figure} (empty round trip {empty:.3f} s)",
+    )
+    return (
+        problems + [problem for problem in lab.problems() if problem not in problems],
+        len(controls),
+        median,
+        empty,
+    )
 
 
 @pytest.mark.parametrize("notebook", list(cases()))
@@ -77,7 +107,8 @@ def test_a_notebook_with_widgets_works_in_jupyterlab(notebook, lab, record_prope
     problems, moved, median, empty = drive(lab, notebook, record_property)
     assert not problems, "\n".join(problems)
     assert moved, "the notebook shows widgets, but no control was found on the page"
-    # On a machine so busy that even an empty request is slow, the figure may be slower by as much and more.
+    # On a machine so busy that even an empty request is slow, the figure may be slower by as much
+    # and more.
     assert median < LIMIT + 5 * max(0, empty - 0.05)
 
 
@@ -85,36 +116,48 @@ def test_a_notebook_with_widgets_works_in_jupyterlab(notebook, lab, record_prope
 def notebook(tmp_path):
     def make(*sources, tags=()):
         path = tmp_path / "made_here.ipynb"
-        cells = [new_markdown_cell("# Made by a test")] + [new_code_cell(source, metadata={"tags": list(tags)}) for source in sources]
-        path.write_text(refresh.to_text(refresh.normalise(new_notebook(cells=cells))), encoding="utf-8")
+        cells = [new_markdown_cell("# Made by a test")] + [
+            new_code_cell(source, metadata={"tags": list(tags)}) for source in sources
+        ]
+        path.write_text(
+            refresh.to_text(refresh.normalise(new_notebook(cells=cells))), encoding="utf-8"
+        )
         return path
 
     return make
 
 
 def test_living_controls_are_all_moved(notebook, lab, record_property):
-    problems, moved, median, empty = drive(lab, notebook("1 / 0  # the lesson", ALIVE, tags=["raises-exception"]), record_property)
+    problems, moved, median, empty = drive(
+        lab, notebook("1 / 0  # the lesson", ALIVE, tags=["raises-exception"]), record_property
+    )
     assert (problems, moved) == ([], 6)
     assert median < LIMIT + 5 * max(0, empty - 0.05)
 
 
 def test_dead_controls_errors_and_remote_pictures_are_found(notebook, lab, record_property):
     remote = "from IPython.display import HTML\nHTML('<img src=\"http://192.0.2.1/pixel.png\">')"
-    problems, moved, *_ = drive(lab, notebook(DEAD, "1 / 0", "print('never reached')", remote), record_property)
+    problems, moved, *_ = drive(
+        lab, notebook(DEAD, "1 / 0", "print('never reached')", remote), record_property
+    )
     told = "\n".join(problems)
     assert moved == 1 and "slider 1 changes nothing" in told
     assert "ZeroDivisionError" in told and "cell 3 did not run" in told
 
 
 def test_what_leaves_this_machine_is_refused_and_told(notebook, lab):
-    lab.open(notebook("from IPython.display import HTML\nHTML('<img src=\"http://192.0.2.1/pixel.png\">')"))
+    lab.open(
+        notebook(
+            "from IPython.display import HTML\nHTML('<img src=\"http://192.0.2.1/pixel.png\">')"
+        )
+    )
     lab.run_all()
     lab.page.wait_for_timeout(300)
     assert any("refused: http://192.0.2.1/pixel.png" in problem for problem in lab.problems())
 
 
 DOLLARS = """from minirag import BM25Retriever
-from minirag.corpus import Chunk, Corpus, Document
+from minirag.core.corpus import Chunk, Corpus, Document
 from minirag.viz import show_chunks, show_passages
 text = r"It cost $5 in 1901 and $7 later. $\\href{https://192.0.2.1/}{here}$ $$\\rule{500em}{500em}$$"
 corpus = Corpus("prices", (Document("p", text, "$a$ and $b$"),), (Chunk("p", text, "$a$ and $b$"),))

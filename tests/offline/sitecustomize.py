@@ -1,4 +1,6 @@
-"""Loaded by every Python process that the tests start (its folder stands on PYTHONPATH): only this machine can be reached."""
+"""Loaded by every Python process that the tests start (its folder stands on PYTHONPATH): only this
+machine can be reached.
+"""
 
 import ipaddress
 import socket
@@ -14,11 +16,17 @@ def _is_local(host):
 
 
 def _refuse_the_network():
-    connect, connect_ex, look_up = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+    connect, connect_ex, look_up = (
+        socket.socket.connect,
+        socket.socket.connect_ex,
+        socket.getaddrinfo,
+    )
 
     def check(host):
         if not _is_local(host):
-            raise OSError(f"the tests refuse every connection that leaves this machine; this one wanted {host!r}")
+            raise OSError(
+                f"the tests refuse every connection that leaves this machine; this one wanted {host!r}"
+            )
 
     def guarded_connect(self, address):
         if isinstance(address, tuple):
@@ -35,7 +43,11 @@ def _refuse_the_network():
             check(host)
         return look_up(host, *rest, **named)
 
-    socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo = guarded_connect, guarded_connect_ex, guarded_look_up
+    socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo = (
+        guarded_connect,
+        guarded_connect_ex,
+        guarded_look_up,
+    )
 
 
 if not getattr(socket, "_only_this_machine", False):

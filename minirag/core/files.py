@@ -1,0 +1,69 @@
+"""Files that are whole or not there, text that every file takes, and the cache folder."""
+
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from .errors import MiniragError
+
+
+def write_atomic(path, data):
+    """Write text or bytes under a temporary name, then rename: a reader sees the old file or the
+    new one, never half of it.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            # A lone surrogate, which JSON may hold, becomes what JSON calls it: \udXXX.
+            file.write(data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data)
+        umask = os.umask(0)  # can only be read by setting it
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def read_jsonl(path):
+    """Yield the objects of a JSON-lines file; a broken line is an error that names file and line."""
+    path = Path(path)
+    for number, line in enumerate(
+        path.read_text(encoding="utf-8").split("\n"), start=1
+    ):  # splitlines() would also cut at U+2028
+        if not line.strip():
+            continue
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError as error:
+            raise MiniragError(
+                f"{path.name}, line {number}: not valid JSON ({error.msg}). One JSON object per line is expected."
+            ) from error
+
+
+def dump_jsonl(rows):
+    """Return rows as JSON-lines text, keys in the order given, every script kept readable."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def valid_text(text):
+    """The text with U+FFFD for every lone surrogate: half a character, which no file takes."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
+    return text
+
+
+def cache_folder():
+    """The folder for embeddings and indices: `MINIRAG_CACHE`, else the system's cache folder for
+    minirag.
+    """
+    from platformdirs import user_cache_dir
+
+    return Path(os.environ.get("MINIRAG_CACHE") or user_cache_dir("minirag"))

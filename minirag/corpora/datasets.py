@@ -1,0 +1,214 @@
+"""Published benchmarks as corpora: passages, questions with gold passages, and the OpenIE that
+HippoRAG's authors published.
+"""
+
+import csv
+import json
+import warnings
+from collections import defaultdict
+from pathlib import Path
+
+from minirag.core.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
+from minirag.core.errors import MiniragError
+from minirag.corpora.fetching import (
+    DATASETS,
+    available,
+    data_folder,
+    fetch,
+    find_dataset,
+    git_blob_id,
+)
+
+__all__ = [
+    "DATASETS",
+    "available",
+    "data_folder",
+    "fetch",
+    "git_blob_id",
+    "load_dataset",
+    "load_question_entities",
+    "read_openie",
+]
+
+OPENIE = "gpt-3.5-turbo-1106"
+OPENIE_SOURCE = "GPT-3.5-turbo-1106, published by the HippoRAG authors"
+
+
+def load_dataset(name, folder=None):
+    """A multi-hop benchmark of HippoRAG's release as a Corpus, fetched first if it is not there.
+
+    name: 'musique_train' (100 questions, 1,890 passages), 'musique', '2wikimultihopqa' or
+    'hotpotqa'. One passage is one document and one chunk; its id is the dataset's name and its
+    position in the corpus file, counted from 0. Gold passages are found as the authors do: by title
+    and text in MuSiQue, by title in the other two.
+    """
+    dataset = find_dataset(name)
+    if not dataset.file("openie"):
+        known = ", ".join(each.name for each in DATASETS.values() if each.file("openie"))
+        raise MiniragError(
+            f"{dataset.name!r} is not a corpus with questions; load_dataset reads: {known}."
+        )
+    path = fetch(dataset, folder)
+    documents = _documents(dataset.name, _read_json(path / dataset.file("corpus").name))
+    chunks = tuple(Chunk(d.id, d.text, d.title, d.id, 0, len(d.text)) for d in documents)
+    questions = _questions(dataset.name, _read_json(path / dataset.file("questions").name), chunks)
+    extraction, _ = read_openie(path / dataset.file("openie").name, chunks)
+    return Corpus(dataset.name, documents, chunks, questions, {OPENIE: extraction})
+
+
+def load_question_entities(name, folder=None):
+    """The named entities that GPT-3.5 found in each question: {question text: (entity, ...)}.
+    Published for the full-size sets only.
+    """
+    dataset = find_dataset(name)
+    file = dataset.file("question_entities")
+    if file is None:
+        known = ", ".join(each.name for each in DATASETS.values() if each.file("question_entities"))
+        raise MiniragError(
+            f"No question entities were published for {dataset.name!r}; there are some for: {known}."
+        )
+    with open(fetch(dataset, folder) / file.name, encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines, delimiter="\t"))
+    return {
+        row.get("question") or row.get("0") or row.get("query"): _named_entities(row.get("triples"))
+        for row in rows
+    }
+
+
+def read_openie(path, chunks):
+    """Read a HippoRAG OpenIE file into an Extraction over `chunks`, matched by passage string
+    (title, newline, text).
+
+    Returns the extraction and counts: 'triples' kept, 'ill_formed' (not three strings; dropped),
+    'unmatched' passages.
+    """
+    path = Path(path)
+    by_passage = {_squeeze(chunk.passage): chunk.id for chunk in chunks}
+    entities, triples, counts = {}, {}, {"triples": 0, "ill_formed": 0, "unmatched": 0}
+    for row in _read_json(path)["docs"]:
+        chunk_id = by_passage.get(_squeeze(row["passage"]))
+        if chunk_id is None:
+            counts["unmatched"] += 1
+            continue
+        stated = row.get("extracted_triples") or []
+        good = tuple(
+            Triple(*t)
+            for t in stated
+            if isinstance(t, list) and len(t) == 3 and all(isinstance(part, str) for part in t)
+        )
+        entities[chunk_id] = tuple(
+            entity for entity in row.get("extracted_entities") or [] if isinstance(entity, str)
+        )
+        triples[chunk_id] = good
+        counts["triples"] += len(good)
+        counts["ill_formed"] += len(stated) - len(good)
+    if counts["unmatched"]:
+        warnings.warn(
+            f"{path.name}: {counts['unmatched']} passages are not in the corpus, so their triples were left out.",
+            stacklevel=3,
+        )
+    return Extraction(OPENIE_SOURCE, entities, triples), counts
+
+
+def _read_json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _squeeze(passage):
+    """White space alone never tells two passages apart: HotpotQA's sentences are joined with and
+    without it.
+    """
+    return " ".join(passage.split())
+
+
+def _documents(name, rows):
+    """MuSiQue and 2Wiki: [{title, text}]. HotpotQA: {title: [sentence, ...]}, each sentence with
+    its own leading space.
+    """
+    pairs = (
+        [(title, "".join(sentences)) for title, sentences in rows.items()]
+        if isinstance(rows, dict)
+        else [(row["title"], row["text"]) for row in rows]
+    )
+    width = max(4, len(str(len(pairs))))
+    return tuple(
+        Document(f"{name}/{i:0{width}d}", text, title) for i, (title, text) in enumerate(pairs)
+    )
+
+
+def _questions(name, rows, chunks):
+    by_title, by_passage = defaultdict(list), defaultdict(list)
+    for chunk in chunks:
+        by_title[chunk.title].append(chunk.id)
+        by_passage[chunk.passage].append(chunk.id)
+    questions, lost = [], 0
+    for row in rows:
+        wanted, where = _gold_keys(row, by_title, by_passage)
+        lost += sum(key not in where for key in wanted)
+        gold = tuple(chunk_id for key in wanted for chunk_id in where.get(key, ()))
+        answers = tuple(dict.fromkeys([row["answer"], *row.get("answer_aliases", [])]))
+        questions.append(
+            Question(
+                str(row.get("id") or row["_id"]),
+                row["question"],
+                answers,
+                gold,
+                _kind(row),
+                _chain(row),
+            )
+        )
+    if lost:
+        warnings.warn(
+            f"{name}: {lost} gold passages are not in the corpus; recall is measured over the others.",
+            stacklevel=3,
+        )
+    return tuple(questions)
+
+
+def _gold_keys(row, by_title, by_passage):
+    """The keys of a question's gold passages, each once, and the mapping in which to look them up."""
+    if "supporting_facts" in row:
+        return dict.fromkeys(title for title, _ in row["supporting_facts"]), by_title
+    paragraphs = (
+        json.loads(row["paragraphs"]) if isinstance(row["paragraphs"], str) else row["paragraphs"]
+    )
+    texts = [
+        (p["title"], p.get("text", p.get("paragraph_text")))
+        for p in paragraphs
+        if p["is_supporting"]
+    ]
+    return dict.fromkeys(f"{title}\n{text}" if title else text for title, text in texts), by_passage
+
+
+def _kind(row):
+    """MuSiQue writes the shape of the reasoning before the id ('2hop__', '3hop1__'); the other two
+    have a field.
+    """
+    return row.get("type") or str(row.get("id", "")).partition("__")[0]
+
+
+def _chain(row):
+    """The annotated steps: MuSiQue's sub-questions with their answers filled in, 2Wiki's evidence
+    triples, nothing for HotpotQA.
+    """
+    steps = []
+    for step in row.get("question_decomposition") or []:
+        text = step["question"]
+        for number, earlier in enumerate(row["question_decomposition"], start=1):
+            text = text.replace(f"#{number}", earlier["answer"])
+        steps.append(f"{text} -> {step['answer']}")
+    return tuple(steps) or tuple(
+        " ".join(map(str, triple)) for triple in row.get("evidences") or []
+    )
+
+
+def _named_entities(cell):
+    """The cell holds a JSON object {"named_entities": [...]}; anything else counts as no entity
+    found.
+    """
+    try:
+        found = json.loads(cell or "{}")
+    except json.JSONDecodeError:
+        return ()
+    names = found.get("named_entities") if isinstance(found, dict) else None
+    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()

@@ -1,0 +1,137 @@
+"""A folder of the reader's own texts as a corpus, and where the shipped ones come from."""
+
+import os
+import warnings
+from collections import Counter
+from pathlib import Path
+
+from minirag.core.corpus import Corpus
+from minirag.core.display import progress
+from minirag.core.errors import MiniragError
+from minirag.core.files import valid_text
+from minirag.corpora.formats import FORMATS, Unreadable
+from minirag.corpora.shipped import corpus_card, list_corpora, load_corpus, read_corpus, shipped
+from minirag.text.chunking import chunk_tokens
+
+__all__ = ["corpus_card", "list_corpora", "load_corpus", "read_corpus", "read_folder", "shipped"]
+
+SHOWN = 10
+HALF_CHARACTERS = "texts with half a character, in whose place stands �"
+
+
+def read_folder(path, chunker=None, *, name=None):
+    """Read every text below a folder (or one file) into a Corpus, in the order of the files' names.
+
+    Read are .txt, .md, .html, .pdf (with the extra `pdf`), .jsonl (rows with a text, and perhaps id
+    and title) and the tables .csv and .tsv, whose rows become documents of "column: value" lines. A
+    document's id is its path below the folder, with "/" between folders; rows add ":" and their id
+    or line. Hidden files and folders are passed over; linked folders, and links that lead out of
+    the folder, are not followed. What cannot be read is left out, and one warning at the end says
+    how many files, which, and why. Half a character (a lone surrogate) becomes U+FFFD in a text; in
+    a file's name a byte that is no UTF-8 is written as \\xHH.
+    chunker: a function document -> list of chunks; default `chunk_tokens`, 600 tokens with 100 of
+    overlap.
+    """
+    root = Path(path).expanduser()
+    if not root.exists():
+        raise MiniragError(
+            f"{str(path)!r} does not exist. read_folder wants a folder, or one file, of: {_suffixes()}."
+        )
+    base = root if root.is_dir() else root.parent
+    documents, chunks, skipped = [], [], []
+    for file in progress(_files(root, skipped), description="reading", unit="file"):
+        for document in _read(file, _name(file, base), skipped):
+            pieces = (chunker or chunk_tokens)(document)
+            documents += [document] * bool(pieces)
+            chunks += pieces
+    if not documents:
+        raise MiniragError(
+            f"There is no text to read in {str(path)!r}: {_summary(skipped) or 'it holds no files'}. Files with these suffixes are read: {_suffixes()}."
+        )
+    if skipped:
+        warnings.warn(
+            f"read_folder({str(path)!r}) read {len(documents)} documents. Left out, or to be looked at: {_summary(skipped)}.",
+            stacklevel=2,
+        )
+    return Corpus(name or root.resolve().name, tuple(documents), tuple(chunks))
+
+
+def _suffixes():
+    return ", ".join(sorted(FORMATS))
+
+
+def _name(file, base):
+    """A file's path below `base` as valid Unicode; two files have two names, whatever the bytes."""
+    return os.fsencode(file.relative_to(base).as_posix()).decode("utf-8", "backslashreplace")
+
+
+def _files(root, skipped):
+    """The files to try, sorted by their path below `root`."""
+    if root.is_file():
+        return [root]
+
+    def closed(error):
+        reason = f"folders that could not be opened ({error.strerror})"
+        skipped.append((_name(Path(error.filename), root), reason))
+
+    found = []
+    for folder, subfolders, names in os.walk(root, onerror=closed):
+        subfolders[:] = [each for each in subfolders if not each.startswith(".")]
+        files = [Path(folder) / each for each in names if not each.startswith(".")]
+        everything = [*(Path(folder) / each for each in subfolders), *files]
+        reasons = {path: _link(path, root) for path in everything}
+        skipped += [(_name(path, root), reason) for path, reason in reasons.items() if reason]
+        found += [path for path in files if not reasons[path]]
+    return sorted(found, key=lambda file: file.relative_to(root).as_posix())
+
+
+def _link(path, root):
+    """Why a link is not followed; None for whatever is read."""
+    if not path.is_symlink():
+        return None
+    try:
+        inside = path.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError):  # Python before 3.13 tells a circle of links by a RuntimeError
+        return "links that lead in a circle"
+    if not inside:
+        return "links that lead out of the folder"
+    return "linked folders, which are not followed" if path.is_dir() else None
+
+
+def _read(file, relative, skipped):
+    """The documents of one file; what is wrong with it goes to `skipped` as (name, reason)."""
+    read = FORMATS.get(file.suffix.lower())
+    if read is None:
+        skipped.append((relative, "files of another kind"))
+        return []
+    if not file.is_file():
+        skipped.append((relative, "links to nowhere and special files"))
+        return []
+    problems = []
+    try:
+        documents = [
+            document for document in read(file, relative, problems) if document.text.strip()
+        ]
+    except Unreadable as error:
+        skipped.append((relative, str(error)))
+        return []
+    except OSError as error:
+        skipped.append((relative, f"files that could not be opened ({error.strerror})"))
+        return []
+    skipped += [(f"{relative}, {where}", reason) for where, reason in problems]
+    halved = [document for document in documents if valid_text(document.text) != document.text]
+    skipped += [(document.id, HALF_CHARACTERS) for document in halved]
+    if not documents and not problems:
+        skipped.append((relative, "files without any text"))
+    return documents
+
+
+def _summary(skipped):
+    """'files without any text (2: a.txt, b.md); ...': grouped by reason, the first names of each."""
+    parts = []
+    for reason, count in Counter(reason for _, reason in skipped).items():
+        names = [name for name, why in skipped if why == reason]
+        parts.append(
+            f"{reason} ({count}: {', '.join(names[:SHOWN])}{', ...' if count > SHOWN else ''})"
+        )
+    return "; ".join(parts)

@@ -1,0 +1,1 @@
+"""Text to vectors: one vector a text (`text_encoders`) or one a token (`token_encoders`)."""

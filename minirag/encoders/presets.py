@@ -1,0 +1,143 @@
+"""The encoders that the papers use, by name: where their weights are, and how token vectors become
+the vector of a text.
+
+A model used with another pooling or without its prefix still gives vectors, only worse ones, and
+nothing warns. What is written here is what the model cards and the files beside the weights say;
+where a model comes with such files, they are loaded, and compared with this table.
+"""
+
+import json
+from dataclasses import dataclass
+
+from ..core.errors import MiniragError
+from ..core.model_files import quiet
+
+BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
+
+
+@dataclass(frozen=True)
+class Preset:
+    """model: its id on the hub; pooling: "mean" over the tokens or "cls", the first one; head: the
+    layer after pooling, "none", "linear" or "tanh";
+    query, passage: what is put in front of a text; unit: whether its authors scale vectors to
+    length 1 (`encode` always does: it gives cosines).
+    """
+
+    model: str
+    dimensions: int
+    pooling: str = "mean"
+    head: str = "none"
+    query: str = ""
+    passage: str = ""
+    unit: bool = True
+    tokens: int = 512
+    note: str = ""
+
+    def prefix(self, kind):
+        return self.query if kind == "query" else self.passage
+
+
+PRESETS = {
+    "contriever": Preset(
+        "facebook/contriever",
+        768,
+        unit=False,
+        note="Its authors compare by dot product; HippoRAG, and this kit, by cosine.",
+    ),
+    "mcontriever": Preset(
+        "facebook/mcontriever",
+        768,
+        unit=False,
+        note="Contriever for many languages; dot product as there.",
+    ),
+    "gtr-t5-base": Preset("sentence-transformers/gtr-t5-base", 768, head="linear"),
+    "minilm-l12": Preset("sentence-transformers/all-MiniLM-L12-v2", 384, tokens=128),
+    "labse": Preset("sentence-transformers/LaBSE", 768, pooling="cls", head="tanh", tokens=256),
+    "e5-base": Preset("intfloat/e5-base", 768, query="query: ", passage="passage: "),
+    "e5-base-v2": Preset("intfloat/e5-base-v2", 768, query="query: ", passage="passage: "),
+    "bge-m3": Preset(
+        "BAAI/bge-m3",
+        1024,
+        pooling="cls",
+        tokens=8192,
+        note="No instruction; only its dense vectors are used here.",
+    ),
+    "bge-large-en-v1.5": Preset(
+        "BAAI/bge-large-en-v1.5", 1024, pooling="cls", query=BGE_INSTRUCTION
+    ),
+    "all-roberta-large-v1": Preset("sentence-transformers/all-roberta-large-v1", 1024, tokens=256),
+}
+TOKEN_PRESETS = {"colbertv2": "colbert-ir/colbertv2.0"}
+
+
+def load_preset(folder, preset):
+    """The sentence-transformers model in `folder`, pooled as the preset says.
+
+    A model that says itself how to pool is loaded as it is and must agree with the preset; for one
+    that does not (Contriever), pooling is added.
+    """
+    with quiet():
+        import torch
+        from sentence_transformers import SentenceTransformer, models
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        try:
+            if (folder / "modules.json").is_file():
+                _check(folder, preset)
+                return SentenceTransformer(str(folder), device=device)
+            if preset.head != "none":
+                raise MiniragError(
+                    f"{preset.model} has a layer after pooling, and {folder} holds no modules.json that says where. Fetch the model again."
+                )
+            words = models.Transformer(str(folder), max_seq_length=preset.tokens)
+            return SentenceTransformer(
+                modules=[words, models.Pooling(_width(folder), pooling_mode=preset.pooling)],
+                device=device,
+            )
+        except MiniragError:
+            raise
+        except Exception as error:  # whatever a damaged or foreign file makes the loader raise
+            raise MiniragError(
+                f"The model files in {folder} cannot be loaded ({type(error).__name__}: {error}). Fetch or copy them again."
+            ) from error
+
+
+def _width(folder):
+    settings = _settings(folder / "config.json")
+    return settings.get("hidden_size") or settings["d_model"]
+
+
+def _check(folder, preset):
+    """Raise if the files beside the weights pool or end otherwise than the preset says."""
+    modules = {
+        module["type"].rsplit(".", 1)[-1]: folder / module["path"]
+        for module in _settings(folder / "modules.json")
+    }
+    pooling, head = "missing", "none"
+    if "Pooling" in modules:
+        settings = _settings(modules["Pooling"] / "config.json")
+        pooling = settings.get("pooling_mode") or next(
+            (
+                n
+                for n in ("cls", "mean")
+                if settings.get(f"pooling_mode_{n}_token{'s' * (n == 'mean')}")
+            ),
+            "other",
+        )
+    if "Dense" in modules:
+        head = (
+            "tanh"
+            if _settings(modules["Dense"] / "config.json")
+            .get("activation_function", "")
+            .endswith("Tanh")
+            else "linear"
+        )
+    if (pooling, head) != (preset.pooling, preset.head):
+        raise MiniragError(
+            f"The files in {folder} say pooling {pooling!r} and head {head!r}; {preset.model} has pooling {preset.pooling!r} and head {preset.head!r}. "
+            f"These are the files of another model, or a newer version: fetch it again, or load it as it is with 'hf:{preset.model}'."
+        )
+
+
+def _settings(path):
+    return json.loads(path.read_text(encoding="utf-8"))

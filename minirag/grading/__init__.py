@@ -1,0 +1,1 @@
+"""Exercises: a student's notebook is run and graded, with hints instead of tracebacks."""

@@ -1,0 +1,1 @@
+"""GraphRAG: global search, local search, and its two conditions without a graph."""

@@ -1,0 +1,1 @@
+"""Text before it is a graph: sentences, tokens, chunks."""
