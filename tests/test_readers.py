@@ -451,7 +451,7 @@ def test_every_shipped_corpus_loads():
 
 def test_an_unknown_corpus_lists_the_others(tmp_path, monkeypatch):
     shipped_layout(tmp_path / "data" / "corpora" / "small")
-    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "shipped.py"))
+    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "corpora" / "shipped.py"))
     assert list_corpora() == ["small"] and load_corpus("small").name == "small"
     with pytest.raises(
         MiniragError,
@@ -461,7 +461,7 @@ def test_an_unknown_corpus_lists_the_others(tmp_path, monkeypatch):
 
 
 def test_shipped_data_is_found_in_the_package_before_the_checkout(tmp_path, monkeypatch):
-    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "minirag" / "shipped.py"))
+    monkeypatch.setattr(shipped, "__file__", str(tmp_path / "minirag" / "corpora" / "shipped.py"))
     write(tmp_path, data__xDOTtxt="checkout")
     assert shipped.shipped("x.txt").read_text() == "checkout"
     write(tmp_path, minirag__data__xDOTtxt="wheel")

@@ -11,7 +11,7 @@ import importlib
 import inspect
 from functools import cache
 
-PACKAGE = __package__
+PACKAGE = "minirag"
 
 
 @cache
