@@ -13,7 +13,10 @@ _WHERE = {
     "core.errors": "MiniragError",
     "core.graph": "Claim Edge Graph Node",
     "core.graph_questions": "GraphQuestion GraphTask",
-    "core.results": "Answer Passage Retrieval Step",
+    "core.results": "Answer Passage Retrieval",
+    "core.trace": "ChunkStep CommunityStep ContextStep EdgeStep EgoGraphStep EntityStep FactStep"
+    " KeywordStep NodeStep PathStep ScoredCommunity ScoredEdge ScoredNode ScoredPath Step"
+    " SteinerStep SubgraphStep Trace VectorStep WalkStep",
     "text.chunking": "chunk_sentences chunk_structure chunk_tokens",
     "text.segmentation": "sentences",
     "text.tokens": "count_tokens",

@@ -385,7 +385,7 @@ def test_the_operator_shows_roots_and_what_they_hold_together():
         both.data["edges"]
     ) == {i for *_, edges in parts for i in edges}
     assert ego_graphs(["?"], EgoIndex.build(EMPTY, encoder), 3)[0].data == {
-        "roots": [],
+        "roots": (),
         "nodes": (),
         "edges": (),
     }

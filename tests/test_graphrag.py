@@ -16,7 +16,7 @@ from small_graphs import WORDS, communities_of, graph_of
 
 import minirag as mr
 from minirag.core.errors import MiniragError
-from minirag.core.results import Step
+from minirag.core.trace import Step
 from minirag.index import write_reports
 from minirag.index.reports import CommunityIndex
 from minirag.llm import load_llm

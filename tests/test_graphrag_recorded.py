@@ -16,7 +16,7 @@ from small import TableEncoder
 from minirag.core.corpus import Chunk
 from minirag.core.graph import Claim, Edge, Graph, Node
 from minirag.core.options import choose
-from minirag.core.results import Step
+from minirag.core.trace import Step
 from minirag.index.communities import Communities, Community, with_elements
 from minirag.index.reports import CODE, CommunityIndex, ReportChoices, context_builder
 from minirag.methods import METHODS

@@ -17,7 +17,7 @@ from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.options import choose
-from minirag.core.results import Step
+from minirag.core.trace import Step
 from minirag.encoders.token_encoders import load_token_encoder
 from minirag.graphs import knowledge_graph, normalise_phrase
 from minirag.index import adjacency_matrix, node_specificity, passage_matrix

@@ -9,7 +9,7 @@ from scripted import Scripted
 
 import minirag as mr
 from minirag.core.errors import MiniragError
-from minirag.core.results import Step
+from minirag.core.trace import Step
 from minirag.methods import METHODS
 from minirag.operators import node
 

@@ -286,7 +286,7 @@ def test_a_reused_index_knows_the_entities_it_was_given(tmp_path, monkeypatch):
         before = method.llm.ledger.snapshot()
         found = method.retrieve("Who is she?")
         assert (
-            found.trace[0].data["entities"] == ["odile fanshawe"]
+            found.trace[0].entities == ("odile fanshawe",)
             and not (method.llm.ledger - before).total.calls
         )
         ids.append(found.ids)

@@ -18,7 +18,7 @@ from minirag.algorithms.flow import _edge_flow, _short_paths, search_paths
 from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
-from minirag.core.results import Step
+from minirag.core.trace import Step
 from minirag.methods import METHODS
 from minirag.methods.pathrag import PathRAG, PathRAGLight
 from minirag.methods.pathrag_paths import collect_nodes, connections, flow_graph

@@ -16,7 +16,8 @@ from minirag.algorithms.pagerank import personalized_pagerank
 from minirag.core.corpus import Chunk, Question
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
-from minirag.core.results import Passage, Retrieval, Step
+from minirag.core.results import Passage, Retrieval
+from minirag.core.trace import Step
 from minirag.widgets import (
     Choice,
     Explorer,

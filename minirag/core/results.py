@@ -1,35 +1,16 @@
-"""What a question leaves behind: steps, a retrieval, an answer.
+"""What a question leaves behind: a retrieval with its trace, an answer.
 
 A `Retrieval` carries what each operator saw and chose, so a test, a table, a figure and a widget
 read the same object.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 from .corpus import Chunk
 from .display import not_math
-
-
-@dataclass(frozen=True)
-class Step:
-    """One operator at work: its name, what it did in a sentence, and the items it chose, best
-    first.
-
-    `items` are `(label, score)` pairs for people; `data` holds arrays and ids for code.
-    """
-
-    operator: str
-    summary: str
-    items: tuple[tuple[str, float], ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    def __str__(self):
-        shown = ", ".join(f"{label} ({score:.3f})" for label, score in self.items[:5])
-        more = f", and {len(self.items) - 5} more" if len(self.items) > 5 else ""
-        return f"{self.operator}: {self.summary}" + (f" -> {shown}{more}" if shown else "")
+from .trace import Trace
 
 
 @dataclass(frozen=True)
@@ -41,7 +22,7 @@ class Passage:
     rank: int
 
     @property
-    def id(self):
+    def id(self) -> str:
         return self.chunk.id
 
 
@@ -52,26 +33,29 @@ class Retrieval:
     question: str
     method: str
     passages: tuple[Passage, ...]
-    trace: tuple[Step, ...] = ()
+    trace: Trace = Trace()
 
-    def __iter__(self):
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "trace", Trace(self.trace))
+
+    def __iter__(self) -> Iterator[Passage]:
         """The passages, best first."""
         return iter(self.passages)
 
     @property
-    def ids(self):
+    def ids(self) -> list[str]:
         return [passage.id for passage in self.passages]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"Retrieval by {self.method} for: {self.question}"]
         lines += [f"  {p.rank}. {p.score:.4f}  {p.chunk.label}" for p in self.passages]
         return "\n".join(lines)
 
-    def explain(self):
+    def explain(self) -> str:
         """The trace as text, one line a step."""
         return "\n".join(f"{number}. {step}" for number, step in enumerate(self.trace, start=1))
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{p.rank}</td><td>{p.score:.4f}</td><td style='text-align:left'><b>{escape(p.chunk.title)}</b> "
             f"{escape(p.chunk.text[:160])}{'…' if len(p.chunk.text) > 160 else ''}</td></tr>"
@@ -95,9 +79,9 @@ class Answer:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Answer by {self.llm}: {self.text}\n{self.retrieval!r}"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         said = f"<p><b>Answer</b> (by {escape(self.llm)}): {escape(self.text)}</p>"
         return not_math(said) + self.retrieval._repr_html_()

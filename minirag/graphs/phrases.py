@@ -2,9 +2,12 @@
 
 import re
 import unicodedata
+from typing import Literal
+
+Script = Literal["unicode", "ascii"]
 
 
-def normalise_phrase(phrase, script="unicode"):
+def normalise_phrase(phrase: str, script: Script = "unicode") -> str:
     """Lower-case a phrase and turn everything but letters, marks, digits and spaces into a space.
 
     `script="unicode"` keeps the letters of every script. `script="ascii"` keeps A-Z, a-z and 0-9

@@ -13,7 +13,7 @@ from ..core.errors import MiniragError
 from ..core.files import dump_jsonl, read_jsonl, write_atomic
 from ..core.graph import Graph, check_places
 from ..core.options import Options, Positive, choose
-from ..core.results import Step
+from ..core.trace import Step
 from ..prompts.community_report import Finding, Report
 from .communities import Communities, Community, with_elements
 from .contexts import Context, ContextBuilder

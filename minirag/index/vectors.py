@@ -1,16 +1,23 @@
 """Named vectors that can be searched: the node index and the chunk index."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import ClassVar, Literal, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..algorithms.late_interaction import TokenVectors, maxsim_blocks, self_maxsim
 from ..algorithms.vectors import top_k
+from ..core.corpus import Chunk
+from ..core.encoder import Encoder, Kind, TokenEncoder
+from ..core.graph import Graph, Node
 from ..core.options import check_value
-from ..core.results import Step
+from ..core.trace import VectorStep
 
 NodeText = Literal["name", "description", "name and description"]
+Queries = Sequence[str] | Sequence[VectorStep]  # texts, or what `operators.question.vector` gives
+Found = tuple[NDArray[np.intp], NDArray[np.float32]]  # positions and scores, (queries, k)
 
 
 @dataclass(frozen=True)
@@ -20,14 +27,14 @@ class VectorIndex:
     """
 
     labels: tuple[str, ...]
-    vectors: np.ndarray
-    encoder: Any
-    measure = "cosine"
+    vectors: NDArray[np.float32]
+    encoder: Encoder
+    measure: ClassVar[str] = "cosine"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"VectorIndex: {len(self.labels)} vectors of {self.vectors.shape[1]} dimensions by {self.encoder.name}"
 
-    def search(self, queries, k=1, kind="query"):
+    def search(self, queries: Queries, k: int = 1, kind: Kind = "query") -> Found:
         """Positions (queries, k) and cosines (queries, k) of the nearest labels, best first, equals
         by position.
 
@@ -35,14 +42,14 @@ class VectorIndex:
         """
         return top_k(self._encoded(queries, kind), self.vectors, k)
 
-    def similarities(self, queries, kind="query"):
+    def similarities(self, queries: Queries, kind: Kind = "query") -> NDArray[np.float32]:
         """Cosines of every query, as in `search`, with every label: (queries, labels)."""
         return self._encoded(queries, kind) @ self.vectors.T
 
-    def _encoded(self, queries, kind):
-        if queries and isinstance(queries[0], Step):
-            return np.stack([step.data["vector"] for step in queries])
-        return self.encoder.encode(list(queries), kind=kind)
+    def _encoded(self, queries: Queries, kind: Kind) -> NDArray[np.float32]:
+        if vectors := [query.vector for query in queries if isinstance(query, VectorStep)]:
+            return np.stack(vectors)
+        return self.encoder.encode(cast(Sequence[str], list(queries)), kind=kind)
 
 
 @dataclass(frozen=True)
@@ -56,20 +63,20 @@ class TokenIndex:
 
     labels: tuple[str, ...]
     vectors: TokenVectors
-    encoder: Any
-    measure = "normalised MaxSim"
+    encoder: TokenEncoder
+    measure: ClassVar[str] = "normalised MaxSim"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         size = f"{len(self.labels)} texts of {len(self.vectors.rows)} tokens"
         return f"TokenIndex: {size} by {self.encoder.name}"
 
-    def search(self, texts, k=1, kind="query"):
+    def search(self, texts: Sequence[str], k: int = 1, kind: Kind = "query") -> Found:
         """As `VectorIndex.search`, with normalised MaxSim for the cosine."""
         scores = self.similarities(texts, kind)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         return best, np.take_along_axis(scores, best, axis=1)
 
-    def similarities(self, texts, kind="query"):
+    def similarities(self, texts: Sequence[str], kind: Kind = "query") -> NDArray[np.float32]:
         """Normalised MaxSim of every text with every label: (texts, labels)."""
         texts = list(texts)
         asked = TokenVectors.stack(self.encoder.encode(texts, kind=kind))
@@ -79,7 +86,12 @@ class TokenIndex:
         return scores / np.maximum(own, 1e-9)[:, None]
 
 
-def text_index(labels, texts, encoder):
+TextIndex = VectorIndex | TokenIndex
+
+
+def text_index(
+    labels: Sequence[str], texts: Sequence[str], encoder: Encoder | TokenEncoder
+) -> TextIndex:
     """A `VectorIndex` of texts, or a `TokenIndex` where the encoder gives one vector for each
     token (see `minirag.encoders.token_encoders`).
     """
@@ -89,7 +101,9 @@ def text_index(labels, texts, encoder):
     return VectorIndex(tuple(labels), vectors, encoder)
 
 
-def node_index(graph, encoder, text="description"):
+def node_index(
+    graph: Graph, encoder: Encoder | TokenEncoder, text: NodeText = "description"
+) -> TextIndex:
     """Encode every node by a text of its own.
 
     text: its "name" (HippoRAG, PathRAG), its "description" or, without one, its name (the survey),
@@ -102,14 +116,14 @@ def node_index(graph, encoder, text="description"):
     return text_index([node.name for node in graph.nodes], texts, encoder)
 
 
-def node_text(node, text):
+def node_text(node: Node, text: NodeText) -> str:
     """What of a node is encoded (see `node_index`)."""
     if text == "description":
         return node.description or node.name
     return " ".join(filter(None, (node.name, node.description if text != "name" else "")))
 
 
-def chunk_index(chunks, encoder):
+def chunk_index(chunks: Sequence[Chunk], encoder: Encoder | TokenEncoder) -> TextIndex:
     """Encode every chunk as title, newline, text."""
     return text_index(
         [chunk.label for chunk in chunks], [chunk.passage for chunk in chunks], encoder

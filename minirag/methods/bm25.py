@@ -2,7 +2,7 @@
 
 from ..algorithms.bm25 import BM25, tokenize
 from ..core.options import NotNegative, Probability
-from ..core.results import Step
+from ..core.trace import Step
 from ..llm import load_llm
 from ..operators.ranking import top_items
 from .base import Method

@@ -1,7 +1,7 @@
 """Late interaction: every token of the question looks for its best token in the passage."""
 
 from ..algorithms.late_interaction import best_matches, maxsim_corpus, pad
-from ..core.results import Step
+from ..core.trace import Step
 from ..encoders.token_encoders import load_token_encoder
 from ..llm import load_llm
 from ..operators.ranking import top_items

@@ -23,7 +23,8 @@ from ..core.errors import MiniragError
 from ..core.files import cache_folder, write_atomic
 from ..core.graph import Graph
 from ..core.options import choose, vary
-from ..core.results import Answer, Step
+from ..core.results import Answer
+from ..core.trace import Step
 from ..encoders.text_encoders import load_encoder
 from ..graphs import choose_extraction, knowledge_graph
 from ..index import EgoIndex

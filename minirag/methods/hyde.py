@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..algorithms.vectors import normalize
 from ..core.options import Options, Positive, Temperature, choose
-from ..core.results import Step
+from ..core.trace import Step
 from ..encoders.text_encoders import load_encoder
 from ..index import chunk_index
 from ..llm import load_llm

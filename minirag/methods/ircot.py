@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.errors import MiniragError
 from ..core.options import Positive
-from ..core.results import Passage, Retrieval, Step
+from ..core.results import Passage, Retrieval
+from ..core.trace import Step
 from ..llm import load_llm
 from ..operators import min_max
 from .base import Method

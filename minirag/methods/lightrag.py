@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 
 from ..core.options import Count, Options, Positive
-from ..core.results import Step
+from ..core.trace import Step
 from ..index import chunk_index
 from ..index.relationships import RelationText
 from ..index.vectors import NodeText

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..algorithms.flow import PATHS_A_START
 from ..core.options import Between, Count, Options, Positive
-from ..core.results import Step
+from ..core.trace import Step
 from ..index.relationships import RelationText
 from ..index.vectors import NodeText
 from ..operators import question, relationship

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import Literal
 
 from ..algorithms.flow import edge_flow_paths, expands, resource_flow, search_paths
-from ..core.results import Step
+from ..core.trace import Step
 
 Ranking = Literal["flow", "random", "hop-first"]
 

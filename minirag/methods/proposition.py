@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..core.results import Step
+from ..core.trace import Step
 from ..encoders.text_encoders import load_encoder
 from ..index import VectorIndex
 from ..llm import load_llm

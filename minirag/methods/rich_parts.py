@@ -10,7 +10,7 @@ from ..core.corpus import Extraction
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
 from ..core.graph import Graph
-from ..core.results import Step
+from ..core.trace import Step
 from ..graphs import Elements, choose_extraction, extract_elements, rich_knowledge_graph
 from ..graphs.annotated import annotated_elements
 from ..text.tokens import count_tokens

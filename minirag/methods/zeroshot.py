@@ -6,7 +6,8 @@ from typing import Literal
 
 from ..algorithms.voting import majority_vote
 from ..core.options import Positive, Temperature
-from ..core.results import Answer, Retrieval, Step
+from ..core.results import Answer, Retrieval
+from ..core.trace import Step
 from ..llm import load_llm
 from .base import Method
 

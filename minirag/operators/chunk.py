@@ -1,82 +1,81 @@
-"""Operators that choose chunks. Each takes a batch of questions and returns one `Step` a question.
+"""Operators that choose chunks. Each takes a batch of questions and returns one step a question.
 
 Source: Survey, Sec. 6.1 (op-chunk)
 """
 
-import numpy as np
+from collections.abc import Sequence
+from typing import Literal
 
-from ..core.results import Step
+import numpy as np
+from scipy import sparse
+
+from ..core.graph import Graph
+from ..core.trace import ChunkStep, EdgeStep, FactStep, NodeStep, Vector, WalkStep
+from ..index.vectors import Queries, TextIndex
 from .ranking import min_max, top_items
 
 
+def _scored(operator: str, summary: str, labels: Sequence[str], scores: Vector) -> ChunkStep:
+    return ChunkStep(operator, summary, top_items(labels, scores), scores=scores)
+
+
 def aggregator(
-    scored, matrix, labels, summary="each passage gets the scores of what was read from it"
-):
+    scored: Sequence[WalkStep | FactStep],
+    matrix: sparse.sparray,
+    labels: Sequence[str],
+    summary: str = "each passage gets the scores of what was read from it",
+) -> list[ChunkStep]:
     """Aggregator: a chunk's score is the sum of the scores of the relations (or nodes) read from
     it.
 
-    `matrix` is (chunks, relations) or (chunks, nodes); `step.data["scores"]` is (chunks,).
+    `matrix` is (chunks, relations) or (chunks, nodes).
 
     Source: Survey, Sec. 6.1 (op-chunk); Wang, Sec. IV-B (hippo-passages)
     """
-    totals = [matrix @ step.data["scores"] for step in scored]
-    return [
-        Step("chunk aggregator", summary, top_items(labels, scores), {"scores": scores})
-        for scores in totals
-    ]
+    totals = [matrix @ step.scores for step in scored]
+    return [_scored("chunk aggregator", summary, labels, scores) for scores in totals]
 
 
-def vdb(questions, index):
+def vdb(questions: Queries, index: TextIndex) -> list[ChunkStep]:
     """VDB: a chunk's score is the similarity of its vector and the question's (or of their token
     vectors: late interaction).
 
     Source: Survey, App. B.1 (op-new)
     """
-    similarities = index.similarities(questions)
     summary = f"{index.measure} of question and passage"
-    return [
-        Step("chunk vdb", summary, top_items(index.labels, s), {"scores": s}) for s in similarities
-    ]
+    similarities = index.similarities(questions)
+    return [_scored("chunk vdb", summary, index.labels, scores) for scores in similarities]
 
 
-def average(first, second, labels):
+def average(first: ChunkStep, second: ChunkStep, labels: Sequence[str]) -> ChunkStep:
     """The mean of two chunk scorings of one question, each moved to [0, 1] first (HippoRAG's
     uncertainty ensemble).
     """
-    scores = (min_max(first.data["scores"]) + min_max(second.data["scores"])) / 2
-    return Step(
-        "ensemble",
-        f"mean of {first.operator} and {second.operator}",
-        top_items(labels, scores),
-        {"scores": scores},
-    )
+    scores = (min_max(first.scores) + min_max(second.scores)) / 2
+    return _scored("ensemble", f"mean of {first.operator} and {second.operator}", labels, scores)
 
 
-def from_relationships(chosen, graph, labels):
+def from_relationships(
+    chosen: Sequence[EdgeStep], graph: Graph, labels: Sequence[str]
+) -> list[ChunkStep]:
     """FromRel: the chunks that the chosen relations were read from; a chunk's score is the sum of
     its relations' scores.
-
-    `step.data["scores"]` is (chunks,).
 
     Source: Survey, Sec. 6.1 (op-chunk)
     """
     steps = []
     for step in chosen:
         scores = np.zeros(len(labels))
-        for edge, score in step.data["relations"]:
+        for _, edge, score in step.edges:
             scores[sorted(set(graph.edges[edge].chunks))] += score
-        said = f"the {np.count_nonzero(scores)} passages that {len(step.data['relations'])} relations were read from"
-        steps.append(
-            Step("chunk from relations", said, top_items(labels, scores), {"scores": scores})
-        )
+        read = f"the {np.count_nonzero(scores)} passages that {len(step.edges)} relations"
+        steps.append(_scored("chunk from relations", f"{read} were read from", labels, scores))
     return steps
 
 
-def occurrence(chosen, graph, labels):
+def occurrence(chosen: Sequence[EdgeStep], graph: Graph, labels: Sequence[str]) -> list[ChunkStep]:
     """Occurrence: a chunk's score is the number of chosen relations both of whose ends were read
     from it.
-
-    `step.data["scores"]` is (chunks,).
 
     Source: Survey, Sec. 6.1 (op-chunk)
     """
@@ -84,38 +83,45 @@ def occurrence(chosen, graph, labels):
     steps = []
     for step in chosen:
         scores = np.zeros(len(labels))
-        for edge, _ in step.data["relations"]:
-            scores[sorted(where[graph.edges[edge].source] & where[graph.edges[edge].target])] += 1
-        said = f"{np.count_nonzero(scores)} passages hold both ends of one of {len(step.data['relations'])} relations"
-        steps.append(Step("chunk occurrence", said, top_items(labels, scores), {"scores": scores}))
+        for row in step.edges:
+            edge = graph.edges[row.index]
+            scores[sorted(where[edge.source] & where[edge.target])] += 1
+        both = f"{np.count_nonzero(scores)} passages hold both ends of one of"
+        summary = f"{both} {len(step.edges)} relations"
+        steps.append(_scored("chunk occurrence", summary, labels, scores))
     return steps
 
 
-def by_entity(chosen, graph, labels, counted="relations"):
+def by_entity(
+    chosen: Sequence[NodeStep],
+    graph: Graph,
+    labels: Sequence[str],
+    counted: Literal["relations", "neighbours"] = "relations",
+) -> list[ChunkStep]:
     """The order of GraphRAG's released code: the chunks of the first entity, then of the second,
     ...
 
     Within one entity, chunks that hold more of its "relations" come first, or of its "neighbours"
-    (nano-graphrag). `chosen` holds nodes; `step.data["scores"]` is (chunks,), higher for earlier.
+    (nano-graphrag). Earlier chunks have higher scores.
 
     Source: Survey, Sec. 6.1 (op-chunk)
     """
-    held = {node: [] for step in chosen for _, node, _ in step.data["nodes"]}
+    held: dict[int, list[set[int]]] = {node.index: [] for step in chosen for node in step.nodes}
     for edge in graph.edges:
         for node, far in {(edge.source, edge.target), (edge.target, edge.source)}:
             if edge.kind == "relation" and node in held:
-                read = edge if counted == "relations" else graph.nodes[far]
-                held[node].append(set(read.chunks))
+                read = edge.chunks if counted == "relations" else graph.nodes[far].chunks
+                held[node].append(set(read))
     steps = []
     for step in chosen:
-        order = {}
-        for rank, (_, node, _) in enumerate(step.data["nodes"]):
+        order: dict[int, tuple[int, int, int]] = {}
+        for rank, (_, node, _) in enumerate(step.nodes):
             for number, place in enumerate(dict.fromkeys(graph.nodes[node].chunks)):
                 count = sum(place in chunks for chunks in held[node])
                 order.setdefault(place, (rank, -count, number))
         scores = np.zeros(len(labels))
-        for number, place in enumerate(sorted(order, key=order.get)):
+        for number, place in enumerate(sorted(order, key=order.__getitem__)):
             scores[place] = len(order) - number
-        said = f"{len(order)} passages that name a chosen entity, in the entities' order"
-        steps.append(Step("chunk by entity", said, top_items(labels, scores), {"scores": scores}))
+        summary = f"{len(order)} passages that name a chosen entity, in the entities' order"
+        steps.append(_scored("chunk by entity", summary, labels, scores))
     return steps

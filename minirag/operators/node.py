@@ -1,42 +1,51 @@
-"""Operators that choose nodes. Each takes a batch of questions and returns one `Step` a question.
+"""Operators that choose nodes. Each takes a batch of questions and returns one step a question.
 
 Source: Survey, Sec. 6.1 (op-node)
 """
 
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from ..algorithms.pagerank import personalized_pagerank
-from ..core.results import Step
-from .ranking import top_items
+from ..algorithms.pagerank import Transitions, personalized_pagerank
+from ..core.graph import Graph
+from ..core.trace import EdgeStep, NodeStep, ScoredNode, Vector, WalkStep
+from ..index.vectors import Queries, TextIndex, VectorIndex
+from .ranking import count_of, top_items
 
 
-def link(phrases, index):
+def link(phrases: Sequence[Sequence[str]], index: TextIndex) -> list[NodeStep]:
     """Link: each phrase of each question to its one nearest node.
 
-    `phrases` is a list (questions) of lists of strings; `index` a `VectorIndex` of nodes, or a
-    `TokenIndex`. `step.data["nodes"]` holds `(phrase, node position, cosine)`; with a `TokenIndex`
-    the last is the normalised MaxSim.
+    phrases: for each question its phrases. index: of nodes. The label of a `ScoredNode` is the
+    phrase; its score is the cosine, or with a `TokenIndex` the normalised MaxSim.
 
     Source: Survey, Sec. 6.1 (op-node); Wang, Sec. IV-B (hippo-linking)
     """
     flat = [phrase for some in phrases for phrase in some]
-    if flat:
-        positions, cosines = index.search(flat, k=1)
-        found = iter([(p, int(i[0]), float(c[0])) for p, i, c in zip(flat, positions, cosines)])
+    positions, cosines = index.search(flat, k=1) if flat else ((), ())
+    found = iter(
+        [ScoredNode(p, int(i[0]), float(c[0])) for p, i, c in zip(flat, positions, cosines)]
+    )
     steps = []
     for some in phrases:
-        nodes = [next(found) for _ in some]
+        nodes = tuple(next(found) for _ in some)
         items = tuple((f"{phrase} → {index.labels[i]}", cosine) for phrase, i, cosine in nodes)
-        summary = (
-            f"{len(nodes)} phrase{'s' * (len(nodes) != 1)} linked to the nearest node"
-            if nodes
-            else "nothing to link"
-        )
-        steps.append(Step("link", summary, items, {"nodes": nodes}))
+        linked = f"{count_of(nodes, 'phrase')} linked to the nearest node"
+        summary = linked if nodes else "nothing to link"
+        steps.append(NodeStep("link", summary, items, nodes=nodes))
     return steps
 
 
-def reset_vector(linked, count, specificity=None, per="node"):
+def reset_vector(
+    linked: Iterable[ScoredNode],
+    count: int,
+    specificity: Vector | None = None,
+    per: Literal["node", "entity"] = "node",
+) -> Vector:
     """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there
     are none.
 
@@ -53,33 +62,42 @@ def reset_vector(linked, count, specificity=None, per="node"):
     return reset
 
 
-def ppr(transition, resets, labels, damping=0.5, tol=1e-10):
+def ppr(
+    transition: Transitions,
+    resets: NDArray[np.float64],
+    labels: Sequence[str],
+    damping: float = 0.5,
+    tol: float = 1e-10,
+) -> list[WalkStep]:
     """PPR: the stationary distribution of a walk that restarts at `resets` (nodes, questions).
 
-    `step.data["scores"]` is (nodes,) and sums to 1; a question with an all-zero reset gets zeros.
+    `damping` is the probability of following an edge. The scores of a question, (nodes,), sum to 1;
+    a question with an all-zero reset gets zeros.
 
     Source: Survey, Sec. 6.1 (op-node); Wang, Sec. IV-B (hippo-ppr)
     """
     scores = np.zeros_like(resets)
     started = resets.sum(axis=0) > 0
     if started.any():
-        scores[:, started] = personalized_pagerank(
-            transition, resets[:, started], damping=damping, tol=tol
-        )
-    summary = f"walk restarts at {{}} node{{}}, follows an edge with probability {damping:g}"
-    starts = np.count_nonzero(resets, axis=0).tolist()
-    return [
-        Step(
-            "ppr",
-            summary.format(n, "s" * (n != 1)),
-            top_items(labels, score),
-            {"scores": score, "reset": reset},
-        )
-        for n, score, reset in zip(starts, scores.T, resets.T)
-    ]
+        walk = personalized_pagerank(transition, resets[:, started], damping=damping, tol=tol)
+        scores[:, started] = walk
+    steps = []
+    for score, reset in zip(scores.T, resets.T):
+        starts = count_of(np.flatnonzero(reset), "node")
+        summary = f"walk restarts at {starts}, follows an edge with probability {damping:g}"
+        items = top_items(labels, score)
+        steps.append(WalkStep("ppr", summary, items, scores=score, reset=reset))
+    return steps
 
 
-def spread_to_neighbours(adjacency, resets, labels, hops=1, share=0.5, per="question"):
+def spread_to_neighbours(
+    adjacency: sparse.sparray,
+    resets: NDArray[np.float64],
+    labels: Sequence[str],
+    hops: int = 1,
+    share: float = 0.5,
+    per: Literal["question", "node"] = "question",
+) -> list[WalkStep]:
     """The ablation that replaces PPR: nodes near the query nodes get `share` of the smallest reset
     weight of their question.
 
@@ -102,47 +120,31 @@ def spread_to_neighbours(adjacency, resets, labels, hops=1, share=0.5, per="ques
             reached |= ends
         times = reached.sum(axis=1)
         if per == "question":
-            times = (times > 0) | (reset > 0) if hops else 0
+            times = (times > 0) | (reset > 0) if hops else np.zeros(len(reset))
         scores = reset + share * reset[starts].min() * times if len(starts) else reset.copy()
         scores = scores / max(scores.sum(), 1e-300)
-        name = (
-            "query nodes only"
-            if not hops
-            else f"query nodes and what is within {hops} hop{'s' * (hops > 1)}"
-        )
-        steps.append(
-            Step("neighbours", name, top_items(labels, scores), {"scores": scores, "reset": reset})
-        )
+        near = f"query nodes and what is within {count_of(range(hops), 'hop')}"
+        summary = near if hops else "query nodes only"
+        items = top_items(labels, scores)
+        steps.append(WalkStep("neighbours", summary, items, scores=scores, reset=reset))
     return steps
 
 
-def vdb(questions, index, k=10):
-    """VDB: the k nodes whose vector is nearest to the question's.
-
-    `step.data["nodes"]` holds `(label, node position, cosine)`, best first; `data["scores"]` is
-    (nodes,), zero elsewhere.
+def vdb(questions: Queries, index: VectorIndex, k: int = 10) -> list[NodeStep]:
+    """VDB: the k nodes whose vector is nearest to the question's, with their cosine.
 
     Source: Survey, Sec. 6.1 (op-node)
     """
     places, cosines = index.search(questions, k=min(k, len(index.labels)))
     steps = []
-    for row, scores in zip(places, cosines):
-        nodes = [(index.labels[i], int(i), float(c)) for i, c in zip(row, scores)]
-        dense = np.zeros(len(index.labels))
-        dense[row] = scores
-        said = f"the {len(nodes)} nodes nearest to the question"
-        steps.append(
-            Step(
-                "node vdb",
-                said,
-                tuple((label, c) for label, _, c in nodes[:10]),
-                {"nodes": nodes, "scores": dense},
-            )
-        )
+    for row, scores in zip(places.tolist(), cosines.tolist()):
+        nodes = tuple(ScoredNode(index.labels[i], i, score) for i, score in zip(row, scores))
+        summary = f"the {len(nodes)} nodes nearest to the question"
+        steps.append(NodeStep("node vdb", summary, nodes=nodes))
     return steps
 
 
-def onehop(chosen, graph):
+def onehop(chosen: Sequence[NodeStep], graph: Graph) -> list[NodeStep]:
     """Onehop: the neighbours of the chosen nodes, each with the score of the best chosen node
     beside it.
 
@@ -150,50 +152,33 @@ def onehop(chosen, graph):
     """
     steps = []
     for step in chosen:
-        start = {node: score for _, node, score in step.data["nodes"]}
-        found = {}
+        start = {node.index: node.score for node in step.nodes}
+        found: dict[int, float] = {}
         for edge in graph.edges:
             for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
                 if here in start and there not in start:
                     found[there] = max(start[here], found.get(there, -np.inf))
-        nodes = [
-            (graph.nodes[i].name, i, score)
-            for i, score in sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
-        ]
-        said = f"{len(nodes)} neighbour{'s' * (len(nodes) != 1)} of {len(start)} nodes"
-        steps.append(
-            Step(
-                "node onehop",
-                said,
-                tuple((name, score) for name, _, score in nodes[:10]),
-                {"nodes": nodes},
-            )
-        )
+        best = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+        nodes = tuple(ScoredNode(graph.nodes[i].name, i, score) for i, score in best)
+        summary = f"{count_of(nodes, 'neighbour')} of {len(start)} nodes"
+        steps.append(NodeStep("node onehop", summary, nodes=nodes))
     return steps
 
 
-def from_relationships(chosen, graph):
+def from_relationships(chosen: Sequence[EdgeStep], graph: Graph) -> list[NodeStep]:
     """RelNode (FromRel): the two ends of every chosen relation, in the relations' order.
 
-    `chosen`: steps whose `data["relations"]` are `(edge position, score)`; a node gets the score of
-    the first relation that names it.
+    A node gets the score of the first relation that names it.
 
     Source: Survey, Sec. 6.1 (op-node)
     """
     steps = []
     for step in chosen:
-        found = {}
-        for edge, score in step.data["relations"]:
+        found: dict[int, float] = {}
+        for _, edge, score in step.edges:
             for node in (graph.edges[edge].source, graph.edges[edge].target):
-                found.setdefault(node, float(score))
-        nodes = [(graph.nodes[i].name, i, score) for i, score in found.items()]
-        said = f"{len(nodes)} ends of {len(step.data['relations'])} relations"
-        steps.append(
-            Step(
-                "node from relations",
-                said,
-                tuple((name, score) for name, _, score in nodes[:10]),
-                {"nodes": nodes},
-            )
-        )
+                found.setdefault(node, score)
+        nodes = tuple(ScoredNode(graph.nodes[i].name, i, score) for i, score in found.items())
+        summary = f"{len(nodes)} ends of {len(step.edges)} relations"
+        steps.append(NodeStep("node from relations", summary, nodes=nodes))
     return steps

@@ -1,22 +1,30 @@
 """Question conversion: what a question is searched by.
 
-Each function takes a batch of questions and returns one `Step` a question.
+Each function takes a batch of questions and returns one step a question.
 
 Source: Survey, Sec. 6.3 (conversion)
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from ..core.results import Step
-from ..graphs.phrases import normalise_phrase
+from ..core.encoder import Encoder
+from ..core.trace import EntityStep, KeywordStep, VectorStep
+from ..graphs.phrases import Script, normalise_phrase
+from ..llm import LLM
 from ..prompts.keywords import Keywords
 
 SHORT = 50  # characters
 Empty = Literal["question", "short question", "skip", "nothing"]
 
 
-def entities(questions, llm, known=None, script="unicode"):
-    """The entities of a question, as `normalise_phrase` writes them: `step.data["entities"]`.
+def entities(
+    questions: Sequence[str],
+    llm: LLM,
+    known: Mapping[str, Sequence[str]] | None = None,
+    script: Script = "unicode",
+) -> list[EntityStep]:
+    """The entities of a question, as `normalise_phrase` writes them.
 
     known: question -> names, where `llm` need not be asked. script: see `normalise_phrase`.
 
@@ -28,22 +36,17 @@ def entities(questions, llm, known=None, script="unicode"):
     named = {**known, **dict(zip(asked, replies))}
     steps = []
     for text in questions:
-        phrases = [
-            phrase for phrase in (normalise_phrase(name, script) for name in named[text]) if phrase
-        ]
-        summary = (
-            f"named in the question: {', '.join(named[text])}"
-            if phrases
-            else "the question names no entity"
-        )
-        steps.append(Step("entities", summary, (), {"entities": phrases}))
+        phrases = tuple(filter(None, (normalise_phrase(name, script) for name in named[text])))
+        found = f"named in the question: {', '.join(named[text])}"
+        summary = found if phrases else "the question names no entity"
+        steps.append(EntityStep("entities", summary, entities=phrases))
     return steps
 
 
-def keywords(questions, llm, empty="question"):
-    """Keywords on two levels: `step.data["high"]` (themes) and `step.data["low"]` (particulars).
+def keywords(questions: Sequence[str], llm: LLM, empty: Empty = "question") -> list[KeywordStep]:
+    """Keywords on two levels, for themes and for particulars.
 
-    `step.data["given"]` is what `llm` replied. empty: what a level without keywords is searched by.
+    empty: what a level without keywords is searched by.
 
     - "question": the question itself.
     - "short question" (LightRAG's late code): where both levels are empty, a question of fewer than
@@ -53,21 +56,19 @@ def keywords(questions, llm, empty="question"):
 
     Source: Survey, Sec. 6.3 (conversion)
     """
-    replies = llm.map(
-        "keywords", [{"question": text} for text in questions], description="keywords"
-    )
+    asked = [{"question": text} for text in questions]
     steps = []
-    for text, reply in zip(questions, replies):
+    for text, reply in zip(questions, llm.map("keywords", asked, description="keywords")):
         given = reply or Keywords()
         high, low = fill_levels(text, given, empty)
         summary = f"high level: {', '.join(high) or 'none'}; low level: {', '.join(low) or 'none'}"
-        steps.append(
-            Step("keywords", summary, (), {"high": high, "low": low, "given": tuple(given)})
-        )
+        steps.append(KeywordStep("keywords", summary, high=high, low=low, given=tuple(given)))
     return steps
 
 
-def fill_levels(question, given, empty):
+def fill_levels(
+    question: str, given: Keywords, empty: Empty
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """`(high, low)` keywords after `empty` (see `keywords`) has been applied."""
     high, low = tuple(given.high), tuple(given.low)
     if empty == "question":
@@ -79,15 +80,13 @@ def fill_levels(question, given, empty):
     return high, low
 
 
-def vector(questions, encoder):
-    """The vector of a question: `step.data["vector"]`, (d,).
-
-    The vector searches (`vdb`) take these steps in place of texts.
+def vector(questions: Sequence[str], encoder: Encoder) -> list[VectorStep]:
+    """The vector of a question, (d,). The vector searches (`vdb`) take these steps in place of
+    texts.
 
     Source: Survey, Sec. 6.3 (conversion)
     """
     vectors = encoder.encode(list(questions), kind="query")
     return [
-        Step("vector", f"the question as {len(row)} numbers", (), {"vector": row})
-        for row in vectors
+        VectorStep("vector", f"the question as {len(row)} numbers", vector=row) for row in vectors
     ]

@@ -1,11 +1,18 @@
 """From scores to a ranking, the same way everywhere."""
 
+from collections.abc import Sequence, Sized
+from typing import Literal
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..algorithms.vectors import SAME
+from ..core.trace import SHOWN, Vector
+
+Ties = Literal["ascending", "descending"]
 
 
-def rank(scores, k=None, ties="ascending"):
+def rank(scores: Vector, k: int | None = None, ties: Ties = "ascending") -> NDArray[np.intp]:
     """Positions of the k best scores, best first.
 
     Scores equal to 12 decimals come by position: ascending, or descending as a reversed stable sort
@@ -19,7 +26,7 @@ def rank(scores, k=None, ties="ascending"):
     return order[:k]
 
 
-def min_max(scores):
+def min_max(scores: Vector) -> Vector:
     """Scores moved to [0, 1]; a constant vector becomes zeros (the released HippoRAG divides zero
     by zero there).
     """
@@ -27,9 +34,16 @@ def min_max(scores):
     return (scores - low) / (high - low) if high > low else np.zeros_like(scores)
 
 
-def top_items(labels, scores, k=10):
+def top_items(
+    labels: Sequence[str], scores: Vector, k: int = SHOWN
+) -> tuple[tuple[str, float], ...]:
     """`(label, score)` pairs of the k best scores above zero, for a trace."""
     k = min(k, len(scores))
     best = np.argpartition(-scores, k - 1)[:k] if k else np.array([], dtype=int)
     best = best[np.lexsort((best, -scores[best]))]
     return tuple((labels[i], float(scores[i])) for i in best if scores[i] > 0)
+
+
+def count_of(items: Sized, noun: str) -> str:
+    """ "1 node", "2 nodes": the number of items with their noun."""
+    return f"{len(items)} {noun}{'s' * (len(items) != 1)}"

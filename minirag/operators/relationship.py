@@ -1,68 +1,82 @@
-"""Operators that choose relations. Each takes a batch of questions and returns one `Step` a
-question.
+"""Operators that choose relations. Each takes a batch of questions and returns one step a question.
 
 Source: Survey, Sec. 6.1 (op-relationship)
 """
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
-from ..core.results import Step
+from scipy import sparse
+
+from ..core.graph import Graph
+from ..core.trace import EdgeStep, FactStep, NodeStep, ScoredEdge, WalkStep
+from ..index.vectors import Queries, VectorIndex
 from .ranking import top_items
 
 
-def aggregator(walked, facts, labels):
+def aggregator(
+    walked: Sequence[WalkStep], facts: sparse.sparray, labels: Sequence[str]
+) -> list[FactStep]:
     """Aggregator: a relation's score is the sum of the scores of the nodes it joins.
 
-    `facts` is the (relations, nodes) matrix of `fact_matrix`; `step.data["scores"]` is
-    (relations,).
+    `facts` is the (relations, nodes) matrix of `fact_matrix`.
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
-    totals = [facts @ step.data["scores"] for step in walked]
     summary = "each relation gets the scores of its two nodes"
-    return [
-        Step("relationship aggregator", summary, top_items(labels, scores), {"scores": scores})
-        for scores in totals
-    ]
+    steps = []
+    for scores in [facts @ step.scores for step in walked]:
+        items = top_items(labels, scores)
+        steps.append(FactStep("relationship aggregator", summary, items, scores=scores))
+    return steps
 
 
-def label(graph, edge):
+def label(graph: Graph, edge: int) -> str:
     """A relation as people read it."""
     e = graph.edges[edge]
     return f"{graph.nodes[e.source].name} — {graph.nodes[e.target].name}"
 
 
-def vdb(questions, index, k=10):
-    """VDB: the k relations whose vector is nearest to the question's; row i of the index is edge i
-    of the graph.
-
-    `step.data["relations"]` holds `(edge position, cosine)`, best first.
+def vdb(questions: Queries, index: VectorIndex, k: int = 10) -> list[EdgeStep]:
+    """VDB: the k relations whose vector is nearest to the question's, with their cosine; row i of
+    the index is edge i of the graph.
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
     places, cosines = index.search(questions, k=min(k, len(index.labels)))
     steps = []
     for row, scores in zip(places.tolist(), cosines.tolist()):
-        items = tuple((index.labels[i], score) for i, score in zip(row[:10], scores))
-        steps.append(
-            Step(
-                "relationship vdb",
-                f"the {len(row)} relations nearest to the question",
-                items,
-                {"relations": list(zip(row, scores))},
-            )
-        )
+        edges = tuple(ScoredEdge(index.labels[i], i, score) for i, score in zip(row, scores))
+        summary = f"the {len(edges)} relations nearest to the question"
+        steps.append(EdgeStep("relationship vdb", summary, edges=edges))
     return steps
 
 
-def onehop(chosen, graph, k=None, outside_k=None, order="links"):
-    """Onehop: the relations at the chosen nodes.
+class _Touching(NamedTuple):
+    """A relation at a chosen node, with all that an order may ask of it."""
+
+    edge: int
+    inside: bool  # both ends are chosen
+    links: int  # chosen nodes that the far end touches
+    prominence: int  # the sum of the ends' degrees
+    weight: float
+    turn: int  # place of the first chosen end
+
+
+def onehop(
+    chosen: Sequence[NodeStep],
+    graph: Graph,
+    k: int | None = None,
+    outside_k: int | None = None,
+    order: Literal["links", "degree"] = "links",
+) -> list[EdgeStep]:
+    """Onehop: the relations at the chosen nodes; a relation's score is the number of chosen ends.
 
     order: with "links" those between two chosen nodes come first, the others by how many chosen
     nodes their far end touches; then by the sum of their ends' degrees. With "degree"
     (nano-graphrag) all by that sum, then by weight. k: at most so many. outside_k: at most so many
-    for each chosen node of those that lead to a node outside. `step.data["relations"]` holds `(edge
-    position, score)`; the score is the number of chosen ends.
+    for each chosen node of those that lead to a node outside.
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
@@ -70,30 +84,36 @@ def onehop(chosen, graph, k=None, outside_k=None, order="links"):
     degree = Counter(end for _, *ends in relations for end in set(ends))
     steps = []
     for step in chosen:
-        turn = {}
-        for _, node, _ in step.data["nodes"]:
-            turn.setdefault(node, len(turn))
-        touching = [row for row in relations if row[1] in turn or row[2] in turn]
-        inside = lambda row: row[1] in turn and row[2] in turn
-        outer = [row for row in touching if not inside(row)]
-        links = Counter(end for end, _ in {(t, s) if s in turn else (s, t) for _, s, t in outer})
-        far = lambda row: links[row[2] if row[1] in turn else row[1]]
-        prominence = lambda row: degree[row[1]] + degree[row[2]]
-        weight = lambda row: graph.edges[row[0]].weight
-        first = lambda row: min(turn[end] for end in row[1:] if end in turn)
-        keys = {
-            "links": lambda row: (not inside(row), -far(row), -prominence(row), row[0]),
-            "degree": lambda row: (-prominence(row), -weight(row), first(row), row[0]),
+        turn = {node: i for i, node in enumerate(dict.fromkeys(n.index for n in step.nodes))}
+        outward = {
+            (t, s) if s in turn else (s, t) for _, s, t in relations if (s in turn) != (t in turn)
         }
-        touching.sort(key=keys[order])
+        links = Counter(far for far, _ in outward)
+        touching = [
+            _Touching(
+                i,
+                s in turn and t in turn,
+                links[t if s in turn else s],
+                degree[s] + degree[t],
+                graph.edges[i].weight,
+                min(turn[end] for end in (s, t) if end in turn),
+            )
+            for i, s, t in relations
+            if s in turn or t in turn
+        ]
+        if order == "links":
+            touching.sort(key=lambda r: (not r.inside, -r.links, -r.prominence, r.edge))
+        else:
+            touching.sort(key=lambda r: (-r.prominence, -r.weight, r.turn, r.edge))
         if outside_k is not None:
-            outer = [row for row in touching if not inside(row)]
+            outer = [row for row in touching if not row.inside]
             gone = set(outer[outside_k * len(turn) :])
             touching = [row for row in touching if row not in gone]
-        found = [(row[0], 1.0 + inside(row)) for row in touching[:k]]
-        between = sum(map(inside, touching))
-        said = f"{len(touching)} relations at {len(turn)} nodes, {between} of them between two"
-        said += f"; {len(found)} taken"
-        items = tuple((label(graph, i), score) for i, score in found[:10])
-        steps.append(Step("relationship onehop", said, items, {"relations": found}))
+        edges = tuple(
+            ScoredEdge(label(graph, row.edge), row.edge, 1.0 + row.inside) for row in touching[:k]
+        )
+        between = sum(row.inside for row in touching)
+        summary = f"{len(touching)} relations at {len(turn)} nodes, {between} of them between two"
+        summary += f"; {len(edges)} taken"
+        steps.append(EdgeStep("relationship onehop", summary, edges=edges))
     return steps

@@ -13,7 +13,8 @@ from functools import cached_property
 
 from ...core.corpus import Chunk
 from ...core.options import Count, Options, Positive, route
-from ...core.results import Answer, Passage, Retrieval, Step
+from ...core.results import Answer, Passage, Retrieval
+from ...core.trace import Step
 from ...encoders.text_encoders import load_encoder
 from ...index.reports import CODE as REPORT_CODE
 from ...index.reports import CommunityIndex, ReportChoices

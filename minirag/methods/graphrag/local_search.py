@@ -14,7 +14,7 @@ from typing import Literal
 
 from ...core.errors import MiniragError
 from ...core.options import Count, Options, Positive, Probability, route
-from ...core.results import Step
+from ...core.trace import Step
 from ...encoders.text_encoders import load_encoder
 from ...index.reports import CODE as REPORT_CODE
 from ...index.reports import CommunityIndex, ReportChoices

@@ -12,7 +12,7 @@ from typing import Literal
 from ...algorithms.packing import pack, prefix
 from ...core.errors import MiniragError
 from ...core.options import Options, Positive
-from ...core.results import Step
+from ...core.trace import Step
 from ...prompts import find_task
 from ...prompts.map_answer import block as unit_block
 from ...prompts.reduce_answer import block as answer_block

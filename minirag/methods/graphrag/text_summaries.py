@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ...algorithms.packing import prefix
 from ...core.options import choose, vary
-from ...core.results import Answer, Passage, Retrieval, Step
+from ...core.results import Answer, Passage, Retrieval
+from ...core.trace import Step
 from ...llm import load_llm
 from ...operators import rank
 from ...prompts.map_answer import block
