@@ -95,17 +95,17 @@ class Small(Options):
         ({"share": float("nan")}, "share=nan: expected a number above 0 to 1."),
         ({"most": 0}, "most=0: expected a whole number from 1 or None."),
         ({"most": True}, "most=True: expected a whole number from 1 or None."),
-        ({"mots": 1}, "There is no choice 'mots'; there are: kind, share, most."),
+        ({"mots": 1}, "There is no option 'mots'; there are: kind, share, most."),
     ],
 )
 def test_what_is_refused_and_how(given, said):
     with pytest.raises(MiniragError) as refused:
-        vary(Small(), **given)
+        vary(Small(), given)
     assert str(refused.value) == said
 
 
 def test_what_fits_is_taken():
-    assert vary(Small(), kind="two", share=1, most=3) == Small("two", 1, 3)
+    assert vary(Small(), {"kind": "two", "share": 1, "most": 3}) == Small("two", 1, 3)
 
 
 def test_a_corpus_is_asked_for():

@@ -236,7 +236,7 @@ def test_g_retriever_is_the_surveys_composition():
 def test_choices_that_are_none(name):
     build = lambda **wrong: METHODS[name].from_graph(GRAPH, encoder=encoder(), **wrong)
     for choice, says in {
-        "speed": "no choice 'speed'",
+        "speed": "no option 'speed'",
         "follow": "follow='x'",
         "text": "text='x'",
         "pruning": "pruning='x'",

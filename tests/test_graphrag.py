@@ -378,9 +378,9 @@ def test_the_code_s_choices_are_single_arguments():
     )
     covered = {i for item in method.index.communities.items for i in item.members}
     assert len(covered) < len(method.index.communities.graph.nodes)
-    with pytest.raises(MiniragError, match="no choice 'levels'"):
+    with pytest.raises(MiniragError, match="no option 'levels'"):
         GLOBAL.build(corpus, levels=3)
-    with pytest.raises(MiniragError, match="no choice 'gleanings'"):
+    with pytest.raises(MiniragError, match="no option 'gleanings'"):
         method.with_options(gleanings=3)
     with pytest.raises(MiniragError, match="follow"):
         GLOBAL.build(corpus, follow="blog")
@@ -470,13 +470,13 @@ def test_onehop_takes_relations_between_chosen_nodes_first_and_occurrence_counts
 def test_the_sections_of_a_local_context_keep_their_budgets():
     corpus = mr.load_corpus("professors")
     method = LOCAL.build(corpus, encoder="lsa", window=400)
-    sections, step = method.context(method.retrieve(corpus.questions[0].text))
+    sections, told = method.context(method.retrieve(corpus.questions[0].text))
     shares = {"reports": 60, "entities and relations": 140, "passages": 200}
     assert all(
         sum(method.chosen["local"].tokens(text + "\n\n") for text in sections[name]) <= limit
         for name, limit in shares.items()
     )
-    assert " of " in step.summary and any(sections.values())
+    assert " of " in told.trace.last("context").summary and any(sections.values())
     with pytest.raises(MiniragError, match="at most 1"):
         LOCAL.build(corpus, encoder="lsa", report_share=0.7, text_share=0.7)
 
@@ -570,8 +570,8 @@ def test_local_search_may_put_reports_first_and_every_passage():
         method = LOCAL.from_index(built.index, llm=llm, encoder="lsa", follow=follow)
         method.answer(question, k=1)
         held = method.context(method.retrieve(question, k=1))[0]
-        order = list(held) if follow == "code" else list(held)[::-1]
-        assert said[-1] == [text for name in order for text in held[name]]
+        assert next(iter(held)) == ("passages" if follow == "paper" else "reports")
+        assert said[-1] == [text for texts in held.values() for text in texts]
         assert len(held["passages"]) == 1 if follow == "paper" else len(held["passages"]) > 1
 
 

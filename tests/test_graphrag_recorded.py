@@ -75,7 +75,7 @@ def recorded_communities(graph, rows):
 
 def released(communities, limit, **changes):
     """The builder of contexts in the released code's setting, with single choices changed."""
-    chosen = choose(ReportChoices, CODE, "code", limit=limit, **changes)
+    chosen = choose(ReportChoices, {"paper": {}, "code": CODE}, "code", {"limit": limit, **changes})
     return context_builder(communities, chosen, count_w)
 
 

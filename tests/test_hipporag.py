@@ -32,6 +32,8 @@ STAB_TRIPLES = extraction_of(
     {"p1": [("s", "r", "t")], "p2": [("t", "r", "a")], "p3": [("s", "r", "b")]}
 )
 
+SETTINGS = {"paper": {}, "code": CODE}
+
 
 def stab(question_entities=("s", "a"), **choices):
     choices = {"synonymy": "none", **choices}
@@ -322,15 +324,16 @@ def test_a_walk_over_a_rich_graph_links_to_names_or_to_descriptions():
 
 def test_unknown_choices_are_named():
     with pytest.raises(MiniragError, match="dampening.*damping"):
-        choose(Choices, CODE, dampening=0.5)
+        choose(Choices, SETTINGS, None, {"dampening": 0.5})
     with pytest.raises(MiniragError, match="paper"):
-        choose(Choices, CODE, "folk")
+        choose(Choices, SETTINGS, "folk")
     for choice in ({"script": "ascii"}, {"empty_names": "keep"}):
         with pytest.raises(
             MiniragError, match=f"{next(iter(choice))} is chosen when the graph is built"
         ):
             stab().with_options(**choice)
-    assert choose(Choices, CODE, "code") == Choices(**CODE) and choose(Choices, CODE) == Choices()
+    assert choose(Choices, SETTINGS, "code") == Choices(**CODE)
+    assert choose(Choices, SETTINGS) == Choices()
 
 
 NEIGHBOURS = json.loads(

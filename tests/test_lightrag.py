@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minirag as mr
+from minirag import ContextStep
 from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
@@ -18,7 +19,13 @@ from minirag.graphs import annotated_elements
 from minirag.index import node_index
 from minirag.index.relationships import relationship_index
 from minirag.methods import METHODS
-from minirag.methods.lightrag import LightChoices, LightRAGHybrid, LightRAGLocal, last, ranked
+from minirag.methods.lightrag import (
+    LightChoices,
+    LightRAGHybrid,
+    LightRAGLocal,
+    last,
+    ranked,
+)
 from minirag.methods.lightrag_orders import global_first, in_turns, weighted_polling
 from minirag.prompts import TASKS
 from minirag.prompts.keywords import Keywords
@@ -168,9 +175,9 @@ def test_budgets_cut_at_the_first_text_that_does_not_fit():
         relation_budget=0,
         text_budget=10_000,
     )
-    sections, step = method.context(method.retrieve("?"))
+    sections, told = method.context(method.retrieve("?"))
     assert len(sections["entities"]) <= 2 and sections["relations"] == [] and sections["passages"]
-    assert step.data["tokens"] == sum(
+    assert told.trace.last(ContextStep).tokens == sum(
         mr.count_tokens(text) for texts in sections.values() for text in texts
     )
 
@@ -400,7 +407,7 @@ def test_what_is_encoded():
 def test_choices_are_checked_and_saved(name, tmp_path):
     with pytest.raises(MiniragError, match="merge"):
         METHODS[name].from_graph(GRAPH, "offline", ENCODER, merge="sideways")
-    with pytest.raises(MiniragError, match="no choice 'speed'"):
+    with pytest.raises(MiniragError, match="no option 'speed'"):
         METHODS[name].from_graph(GRAPH, "offline", ENCODER, speed=1)
     method = METHODS[name].from_graph(GRAPH, "offline", ENCODER, follow="late", top_k=2)
     method.save(tmp_path)

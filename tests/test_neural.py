@@ -590,7 +590,7 @@ def test_nothing_to_train_on_is_said(folder, table):
         pretrain([], ("red",))
     with pytest.raises(MiniragError, match="no text"):
         TextTable([], Letters())
-    with pytest.raises(MiniragError, match="no choice 'colour'"):
+    with pytest.raises(MiniragError, match="no option 'colour'"):
         Settings.of(colour="red")
     with pytest.raises(MiniragError, match="layers=0: expected a whole number from 1"):
         Settings(layers=0)

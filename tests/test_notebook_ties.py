@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import minirag as mr
+from minirag import ContextStep
 from minirag.index.vectors import VectorIndex
 from minirag.methods import METHODS
 
@@ -124,7 +125,8 @@ def test_no_rank_that_is_printed_of_the_question_on_paths_is_doubtful(textbook, 
 
 def mean_tokens(method, texts):
     return sum(
-        method.context(retrieval)[1].data["tokens"] for retrieval in method.retrieve_many(texts)
+        method.context(retrieval)[1].trace.last(ContextStep).tokens
+        for retrieval in method.retrieve_many(texts)
     ) / len(texts)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import minirag as mr
+from minirag import ContextStep
 from minirag.algorithms.flow import _edge_flow, _short_paths, search_paths
 from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
@@ -216,7 +217,7 @@ def test_the_ablations():
 
 def test_budget_keeps_the_most_reliable_paths():
     method = over(graph_of(EXAMPLE))
-    whole = method.context(method.retrieve("?"))[1].data["tokens"]
+    whole = method.context(method.retrieve("?"))[1].trace.last(ContextStep).tokens
     one = method.with_options(path_budget=whole // 2)
     assert ends(one) == ["SAT"]
 
@@ -526,7 +527,9 @@ def test_on_the_triples_that_were_published_for_musique_direction_decides(musiqu
 def test_lightrag_reads_a_graph_of_triples_too(musique):
     method = METHODS["lightrag-hybrid"].from_graph(musique[0], encoder="lsa")
     found = method.retrieve(musique[1])
-    assert found.passages[0].score > 0 and method.context(found)[1].data["tokens"] > 0
+    assert (
+        found.passages[0].score > 0 and method.context(found)[1].trace.last(ContextStep).tokens > 0
+    )
 
 
 @pytest.mark.needs("dulce")

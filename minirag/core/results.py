@@ -5,12 +5,12 @@ read the same object.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from .corpus import Chunk
 from .display import not_math
-from .trace import Trace
+from .trace import Step, Trace
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ class Retrieval:
         lines = [f"Retrieval by {self.method} for: {self.question}"]
         lines += [f"  {p.rank}. {p.score:.4f}  {p.chunk.label}" for p in self.passages]
         return "\n".join(lines)
+
+    def followed_by(self, *steps: Step) -> "Retrieval":
+        """The same retrieval with further steps."""
+        return replace(self, trace=Trace((*self.trace, *steps)))
 
     def explain(self) -> str:
         """The trace as text, one line a step."""

@@ -10,7 +10,13 @@ from minirag.core.display import progress
 from minirag.core.errors import MiniragError
 from minirag.core.files import valid_text
 from minirag.corpora.formats import FORMATS, Unreadable
-from minirag.corpora.shipped import corpus_card, list_corpora, load_corpus, read_corpus, shipped
+from minirag.corpora.shipped import (
+    corpus_card,
+    list_corpora,
+    load_corpus,
+    read_corpus,
+    shipped,
+)
 from minirag.text.chunking import chunk_tokens
 
 __all__ = ["corpus_card", "list_corpora", "load_corpus", "read_corpus", "read_folder", "shipped"]

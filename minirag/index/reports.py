@@ -135,7 +135,7 @@ def write_reports(
 
     Source: GraphRAG, Sec. 2.5
     """
-    chosen, given = choose(ReportChoices, CODE, follow, **choices), given or {}
+    chosen, given = choose(ReportChoices, {"paper": {}, "code": CODE}, follow, choices), given or {}
     builder = context_builder(communities, chosen, count)
     name = [node.name for node in communities.graph.nodes]
     reports, contexts, trace = {}, {}, []

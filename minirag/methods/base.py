@@ -1,125 +1,176 @@
-"""What every method has: a row in the survey's tables, `build`, `retrieve`, `answer`."""
+"""What every method has: a row in the survey's tables, options, `build`, `retrieve`, `answer`."""
 
 import functools
 import inspect
-from typing import get_type_hints
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self, get_type_hints
 
+from ..core.corpus import Chunk
+from ..core.encoder import Encoder
 from ..core.errors import MiniragError
-from ..core.files import valid_text
-from ..core.options import check_value
+from ..core.files import valid_text, write_atomic
+from ..core.options import (
+    Options,
+    OptionTable,
+    Settings,
+    as_tuples,
+    check_value,
+    choose,
+    names_of,
+    plain,
+)
 from ..core.results import Answer, Passage, Retrieval
+from ..core.trace import ChunkStep, Step, Trace
+from ..llm import LLM, load_llm
 from ..operators import rank
-from ..prompts import find_task
+from ..operators.ranking import Ties
+from ..prompts import Task, find_task
 
 READERS = ("answer", "answer_open", "full_answer")
+ENTRANCES = ("build", "from_graph", "from_index")
+Sections = dict[str, list[str]]
 
 
-def checked(build):
-    """A `build` that refuses what is no corpus, an option that does not exist, and a value that its
-    annotation does not hold.
+def checked(entrance: Callable[..., Any], owner: type["Method"]) -> Callable[..., Any]:
+    """A `build`, `from_graph` or `from_index` that shows every option of its class in its signature
+    and docstring, and refuses what is no corpus, an option that does not exist, and a value that
+    its annotation does not hold.
     """
-    signature = inspect.signature(build)
-    kinds = get_type_hints(build, include_extras=True)
-    named = [name for name, one in signature.parameters.items() if one.kind is not one.VAR_KEYWORD]
-    open_ended = len(named) < len(signature.parameters)
+    hints = get_type_hints(entrance, include_extras=True)
+    parameters = inspect.signature(entrance).parameters.values()
+    named = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
+    open_ended = len(named) < len(parameters) and not names_of(owner.options_type)
+    own = options_as_parameters(owner) if len(named) < len(parameters) else []
+    known = [each.name for each in (*named, *own)]
 
-    @functools.wraps(build)
-    def building(cls, corpus, *args, **options):
-        if not hasattr(corpus, "chunks"):
+    @functools.wraps(entrance)
+    def entering(cls: type["Method"], first: object, *args: object, **options: object) -> object:
+        if entrance.__name__ == "build" and not hasattr(first, "chunks"):
             raise MiniragError(
-                f"{cls.__name__}.build takes a Corpus, got {corpus!r}: load_corpus(name) gives a shipped one,"
-                " read_folder(path) your own."
+                f"{cls.__name__}.build takes a Corpus, got {first!r}: load_corpus(name) gives a"
+                " shipped one, read_folder(path) your own."
             )
-        if not open_ended and (unknown := sorted(set(options) - set(named))):
+        if not open_ended and (unknown := sorted(set(options) - set(known))):
             raise MiniragError(
-                f"{cls.__name__} has no option {unknown[0]!r}; it has: {', '.join(named[2:])}."
+                f"{cls.__name__} has no option {unknown[0]!r}; it has: {', '.join(known[2:])}."
             )
-        for name, value in options.items():
-            check_value(name, value, kinds.get(name))
-        return build(cls, corpus, *args, **options)
+        for name in set(options) & set(hints):
+            check_value(name, options[name], hints[name])
+        return entrance(cls, first, *args, **options)
 
-    return building
+    shown = [*named, *own, *([] if not open_ended else list(parameters)[-1:])]
+    entering.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]  # help() reads it
+    if own:
+        entering.__doc__ = f"{inspect.getdoc(entrance)}\n\nOptions:\n\n{owner.options()!r}"
+    return entering
+
+
+def options_as_parameters(owner: type["Method"]) -> list[inspect.Parameter]:
+    """The fields of a method's options as keyword parameters of `build`."""
+    hints = get_type_hints(owner.options_type)
+    defaults = choose(owner.options_type, owner.settings)
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=getattr(defaults, name),
+            annotation=hints[name],
+        )
+        for name in names_of(owner.options_type)
+    ]
 
 
 class Method:
     """A composition of operators over an index.
 
     Subclasses set the class attributes, which are the method's row in the survey's Tables 1 and 3,
-    and write `build` and
-    `score_many`: a list of questions in, for each the trace out, whose last step scores every
-    chunk. `answer_task` is the prompt that answers unless another is asked for: "answer" (short,
-    from the passages and nothing else), "answer_open" (short, the model may add what it knows) or
+    and write `build` and `score_many`: a list of questions in, for each the trace out, whose last
+    `ChunkStep` scores every chunk. `options_type` and `settings` say what can be chosen, and what
+    each value of `follow` changes; the first setting is the default.
+    `answer_task` is the prompt that answers unless another is asked for: "answer" (short, from the
+    passages and nothing else), "answer_open" (short, the model may add what it knows) or
     "full_answer" for methods that are judged; other tasks belong to the one method that uses them.
 
     Source: Survey, Alg. 1 (alg-1)
     """
 
-    name = ""
-    paper = ""
-    graph_type = "none"
-    index_components = ()
-    primitive = ""
-    granularity = ()
-    operators = {}
-    ties = "ascending"
-    needs_model = False
-    needs_training = False
-    vectors_are_kept = True  # in the embedding cache
-    answer_task = "answer"
+    name: ClassVar[str] = ""
+    paper: ClassVar[str] = ""
+    graph_type: ClassVar[str] = "none"
+    index_components: ClassVar[tuple[str, ...]] = ()
+    primitive: ClassVar[str] = ""
+    granularity: ClassVar[tuple[str, ...]] = ()
+    operators: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    needs_model: ClassVar[bool] = False
+    needs_training: ClassVar[bool] = False
+    vectors_are_kept: ClassVar[bool] = True  # in the embedding cache
+    answer_task: ClassVar[str] = "answer"
+    options_type: ClassVar[type[Options]] = Options
+    settings: ClassVar[Settings] = {"paper": {}}
+    ties: Ties = "ascending"
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        if "build" in vars(cls):
-            cls.build = classmethod(checked(vars(cls)["build"].__func__))
+        for name in ENTRANCES:
+            if entrance := getattr(cls, name, None):
+                setattr(cls, name, classmethod(checked(inspect.unwrap(entrance.__func__), cls)))
 
-    def __init__(self, chunks, llm):
+    def __init__(self, chunks: Sequence[Chunk], llm: LLM) -> None:
         self.chunks = tuple(chunks)
         self.llm = llm
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__} over {len(self.chunks)} passages, answers by {self.llm.name}"
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder="minilm", **options):
+    def build(
+        cls, corpus: Any, llm: Any = "offline", encoder: Any = "minilm", **options: Any
+    ) -> Self:  # Any: each method says what it takes
         raise TypeError(f"{cls.__name__} must write its own build().")
 
-    def score_many(self, questions):
-        """For each question its trace (a tuple of `Step`); the last step's `data["scores"]` is
-        (chunks,).
-        """
+    @classmethod
+    def options(cls) -> OptionTable:
+        """Every option: its value in each setting (paper, code), the values it takes, its meaning."""
+        return OptionTable.of(cls.options_type, cls.settings)
+
+    def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
+        """For each question its trace; the last `ChunkStep` scores every chunk."""
         raise TypeError(f"{type(self).__name__} must write its own score_many().")
 
-    def retrieve_many(self, questions, k=5):
-        """Retrieve for a batch of question strings at once: a list of `Retrieval`."""
+    def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:
+        """Retrieve for a batch of question strings at once."""
         questions, retrievals = [valid_text(question) for question in questions], []
-        for question, trace in zip(questions, self.score_many(questions)):
-            scores = trace[-1].data["scores"]
+        for question, trace in zip(questions, map(Trace, self.score_many(questions))):
+            scored = trace.all(ChunkStep)[-1:] or trace[-1:]  # untyped ones: going away
+            scores = scored[0].scores
             best = rank(scores, k, self.ties)
             passages = tuple(
                 Passage(self.chunks[i], float(scores[i]), place)
                 for place, i in enumerate(best, start=1)
             )
-            retrievals.append(Retrieval(question, self.name, passages, tuple(trace)))
+            retrievals.append(Retrieval(question, self.name, passages, trace))
         return retrievals
 
-    def retrieve(self, question, k=5):
+    def retrieve(self, question: str, k: int = 5) -> Retrieval:
         """The k best passages for one question, with the trace of how they were found."""
         return self.retrieve_many([question], k)[0]
 
     @property
-    def short_task(self):
+    def short_task(self) -> str:
         """The task whose answer can be matched with a gold one (EM, F1) and fits a terminal."""
         return "answer" if self.answer_task in READERS else self.answer_task
 
     @classmethod
-    def check_task(cls, task):
+    def check_task(cls, task: str | Task | None) -> None:
         """Raise `MiniragError` for the name of a task that does not answer for this method."""
         known = READERS if cls.answer_task in READERS else (cls.answer_task,)
         if isinstance(task, str) and task not in known:
             kinds = ", ".join(name for name in known if name) or "nothing but its own model"
             raise MiniragError(f"task={task!r}: {cls.name} answers by {kinds}.")
 
-    def reader(self, task=None):
+    def reader(self, task: str | Task | None = None) -> Task:
         """The `Task` that answers: the method's own, or one of `READERS` where it reads passages.
 
         Raises `MiniragError` for the name of another one.
@@ -127,12 +178,22 @@ class Method:
         self.check_task(task)
         return find_task(task or self.answer_task)
 
-    def reading(self, retrieval, task=None):
-        """`(texts, retrieval)`: what the reader is given, and the retrieval that says so. task: the
-        one that answers, for budgets that count its prompt."""
-        return [p.chunk.passage for p in retrieval.passages], retrieval
+    def context(
+        self, retrieval: Retrieval, reader: Task | None = None
+    ) -> tuple[Sections, Retrieval]:
+        """What the reader is given, section by section, and the retrieval that says so.
 
-    def answer(self, question, k=5, task=None):
+        reader: the task that answers, for budgets that count its prompt.
+        """
+        return {"passages": [p.chunk.passage for p in retrieval.passages]}, retrieval
+
+    def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
+        """The answer's text, and the retrieval with the steps that led to it."""
+        sections, retrieval = self.context(retrieval, reader)
+        texts = [text for section in sections.values() for text in section]
+        return self.llm(reader, question=retrieval.question, passages=texts), retrieval
+
+    def answer(self, question: str, k: int = 5, task: str | Task | None = None) -> Answer:
         """Retrieve, then let the language model (or the offline rule) answer from what was found.
 
         task: a prompt other than the method's own, see `answer_task`.
@@ -140,9 +201,54 @@ class Method:
         Source: Survey, Sec. 6.3 (generation)
         """
         reader = self.reader(task)
-        texts, retrieval = self.reading(self.retrieve(question, k), reader)
+        retrieval = self.retrieve(question, k)
         before = self.llm.ledger.snapshot()
-        text = self.llm(reader, question=question, passages=texts)
+        text, retrieval = self.generate(retrieval, reader)
         spent = (self.llm.ledger - before).total
-        tokens = spent.prompt_tokens, spent.completion_tokens
-        return Answer(text, self.llm.name, retrieval, *tokens)
+        return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
+
+
+class StoredMethod(Method):
+    """A method that is built over a graph or a community index, and can be kept in a folder.
+
+    The constructor takes what was built, the language model, the encoder, the chosen options, and
+    what `extras` names. `stored_type` has `save(folder)` and `load(folder)`.
+    """
+
+    stored_type: ClassVar[Any] = None  # Any: Graph or CommunityIndex
+    chosen: Options
+    OPTIONS = "options.json"
+
+    @property
+    def stored(self) -> Any:
+        """What was built: the graph or the community index."""
+        raise TypeError(f"{type(self).__name__} must say what it stores.")
+
+    def extras(self) -> dict[str, object]:
+        """What else the constructor takes, as JSON holds it."""
+        return {}
+
+    def save(self, folder: str | Path) -> None:
+        """Write what was built and the options to a folder, in open formats; the options come last,
+        so that a killed run leaves nothing that loads. Vectors stay in the embedding cache.
+        """
+        self.stored.save(Path(folder) / "index")
+        kept = {"options": plain(self.chosen), **self.extras()}
+        write_atomic(Path(folder) / self.OPTIONS, json.dumps(kept, indent=1) + "\n")
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, llm: LLM | str = "offline", encoder: Encoder | str = "minilm"
+    ) -> Self:
+        """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
+        path = Path(folder) / cls.OPTIONS
+        if not path.is_file():
+            raise MiniragError(
+                f"{folder} holds no complete {cls.__name__} index: {cls.OPTIONS} is missing."
+                " Build it again."
+            )
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        options = {name: as_tuples(value) for name, value in kept.pop("options").items()}
+        chosen = choose(cls.options_type, cls.settings, None, options)
+        built = cls.stored_type.load(Path(folder) / "index")
+        return cls(built, load_llm(llm), encoder, chosen, **kept)

@@ -107,7 +107,8 @@ class GraphPrompted(Method):
         """The choices of the paper or of the code, with single ones changed. An unknown name is an
         error that lists the known ones.
         """
-        return choose(*cls.kind, follow, **choices)
+        kind, code = cls.kind
+        return choose(kind, {"paper": {}, "code": code}, follow, choices)
 
     @classmethod
     def build(
@@ -146,7 +147,7 @@ class GraphPrompted(Method):
 
     def with_options(self, **choices):
         """The same graph with other choices."""
-        chosen = vary(self.chosen, **choices)
+        chosen = vary(self.chosen, choices)
         return type(self)(self.relations, self.llm, self.encoder, chosen, self.extraction)
 
     def save(self, folder):

@@ -169,7 +169,7 @@ class HippoRAG(Method):
         them.
         follow, **choices: see `Choices`.
         """
-        chosen = choose(Choices, CODE, follow, **choices)
+        chosen = choose(Choices, {"paper": {}, "code": CODE}, follow, choices)
         llm = load_llm(llm)
         encoder = load_any_encoder(encoder).fit([c.passage for c in corpus.chunks])
         extraction = choose_extraction(corpus, extraction, llm, executor)
@@ -197,7 +197,7 @@ class HippoRAG(Method):
         Source: Survey, App. B.3 (sec-B.3)
         """
         encoder = load_any_encoder(encoder).fit([chunk.passage for chunk in graph.chunks])
-        chosen = choose(Choices, CODE, follow, **choices)
+        chosen = choose(Choices, {"paper": {}, "code": CODE}, follow, choices)
         return cls(graph, load_llm(llm), encoder, chosen, question_entities)
 
     def save(self, folder):
@@ -219,7 +219,7 @@ class HippoRAG(Method):
                     f"{folder} holds no complete HippoRAG index: {name} is missing. Build it again."
                 )
         read = lambda name: json.loads((folder / name).read_text(encoding="utf-8"))
-        choices = choose(Choices, CODE, **read("choices.json"))
+        choices = choose(Choices, {"paper": {}, "code": CODE}, None, read("choices.json"))
         relations = Graph.load(folder / "graph")
         encoder = load_any_encoder(encoder).fit([c.passage for c in relations.chunks])
         return cls(relations, load_llm(llm), encoder, choices, read("question_entities.json"))
@@ -228,7 +228,7 @@ class HippoRAG(Method):
         """The same graph and vectors with other choices; what depends on a changed choice is
         computed again, the rest is shared.
         """
-        chosen = vary(self.choices, **choices)
+        chosen = vary(self.choices, choices)
         for name in GRAPH_CHOICES:
             if getattr(chosen, name) != getattr(self.choices, name):
                 how = f"HippoRAG.build(..., {name}=...)"

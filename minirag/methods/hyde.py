@@ -57,7 +57,7 @@ class HyDE(Method):
     def build(cls, corpus, llm="offline", encoder="minilm", follow="paper", **choices):
         """Encode the passages. follow, **choices: the fields of `HyDEChoices`."""
         method = cls(corpus.chunks, load_llm(llm))
-        method.choices = choose(*cls.kind, follow, **choices)
+        method.choices = choose(cls.kind[0], {"paper": {}, "code": cls.kind[1]}, follow, choices)
         encoder = load_encoder(encoder).fit([c.passage for c in corpus.chunks])
         method.index = chunk_index(corpus.chunks, encoder)
         return method

@@ -283,7 +283,7 @@ class _LightRAG(RichMethod):
     def passage(self, place):
         return self.chunks[place].passage
 
-    def context(self, retrieval, task=None):
+    def filled(self, retrieval, task=None):
         """`(sections, step)`: entities, relations and passages, each cut at the first text that its
         budget does not hold. task: the one whose prompt counts (None: `answer_task`).
 

@@ -197,7 +197,7 @@ class PathRAG(RichMethod):
         said = f"the {np.count_nonzero(scores)} passages that {len(kept)} paths were read from, by the paths' reliability"
         return Step("chunk from paths", said, top_items(self.labels, scores), {"scores": scores})
 
-    def context(self, retrieval, task=None):
+    def filled(self, retrieval, task=None):
         """`(sections, step)`: global relations, in the code's setting with their ends, passages and
         the nodes found, and last the paths, the most reliable at the very end.
 

@@ -5,7 +5,7 @@ graph, varied, saved.
 from dataclasses import replace
 from functools import cached_property
 
-from ..core.options import choose_among, vary
+from ..core.options import choose, vary
 from ..encoders.text_encoders import load_encoder
 from ..index import node_index
 from ..index.relationships import relationship_index
@@ -45,7 +45,7 @@ class RichMethod(Method):
 
     @classmethod
     def choose(cls, follow, choices):
-        return choose_among(*cls.kind, follow, **{**cls.preset, **choices})
+        return choose(*cls.kind, follow, {**cls.preset, **choices})
 
     @classmethod
     def build(
@@ -81,7 +81,7 @@ class RichMethod(Method):
         """The same graph with other choices; what they leave as it is, such as the vectors, is
         shared.
         """
-        other = type(self)(self.graph, self.llm, self.encoder, vary(self.chosen, **choices))
+        other = type(self)(self.graph, self.llm, self.encoder, vary(self.chosen, choices))
         for name, decided_by in self.reused.items():
             before, after = (decided_by and getattr(m.chosen, decided_by) for m in (self, other))
             if name in self.__dict__ and before == after:
@@ -125,8 +125,7 @@ class RichMethod(Method):
     def relationship_index(self):
         return relationship_index(self.graph, self.encoder, self.chosen.relation_text)
 
-    def reading(self, retrieval, task=None):
+    def context(self, retrieval, reader=None):
         """The sections of the method's context in their order; k is only for the passages shown."""
-        sections, step = self.context(retrieval, task)
-        texts = [text for some in sections.values() for text in some]
-        return texts, replace(retrieval, trace=(*retrieval.trace, step))
+        sections, step = self.filled(retrieval, reader)
+        return sections, retrieval.followed_by(step)

@@ -10,7 +10,7 @@ from ..core.corpus import Extraction
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
 from ..core.graph import Graph
-from ..core.trace import Step
+from ..core.trace import ContextStep
 from ..graphs import Elements, choose_extraction, extract_elements, rich_knowledge_graph
 from ..graphs.annotated import annotated_elements
 from ..text.tokens import count_tokens
@@ -118,7 +118,7 @@ def fill(sections, count):
         summaries.append(f"{fit} of {len(texts)} {name}{within}")
     rows = {name: len(texts) for name, texts in kept.items()}
     summary = f"{'; '.join(summaries)}; {tokens} tokens"
-    return kept, Step("context", summary, (), {"sections": rows, "tokens": tokens})
+    return kept, ContextStep("context", summary, sections=rows, tokens=tokens)
 
 
 def save(graph, choices, folder):

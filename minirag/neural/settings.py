@@ -46,7 +46,7 @@ class Settings(Options):
         """The settings of the paper or of the official code, with these choices changed. Raises
         MiniragError for names and values that are not known.
         """
-        return choose(cls, CODE, follow, **choices)
+        return choose(cls, {"paper": {}, "code": CODE}, follow, choices)
 
 
 CODE = {

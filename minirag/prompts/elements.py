@@ -2,7 +2,13 @@
 
 import re
 
-from .records import EntityRecord, RelationshipRecord, clean, read_instances, write_records
+from .records import (
+    EntityRecord,
+    RelationshipRecord,
+    clean,
+    read_instances,
+    write_records,
+)
 from .rules.cues import guess_type
 from .rules.spans import STOP_WORDS, names_in, sentences_of
 from .task import Task

@@ -2,7 +2,12 @@
 
 from .elements import FORM, SYSTEM, find_elements, show
 from .glean_check import unlisted
-from .records import RelationshipRecord, read_instances, read_rich_relationship, write_records
+from .records import (
+    RelationshipRecord,
+    read_instances,
+    read_rich_relationship,
+    write_records,
+)
 from .rich_elements import FORM as RICH_FORM
 from .task import Task
 

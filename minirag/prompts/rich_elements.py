@@ -11,7 +11,12 @@ from .elements import (
     keywords_between,
     show,
 )
-from .records import RelationshipRecord, read_instances, read_rich_relationship, write_records
+from .records import (
+    RelationshipRecord,
+    read_instances,
+    read_rich_relationship,
+    write_records,
+)
 from .task import Task
 
 FORM = """An entity: ("entity"<|>name<|>one of the types<|>what the text says of it, in full sentences)

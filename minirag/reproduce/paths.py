@@ -17,6 +17,7 @@ from typing import Any
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import read_jsonl
+from ..core.trace import ContextStep
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
 from ..corpora.microsoft_index import load_dulce
@@ -214,8 +215,8 @@ def average(method, questions):
     """Means over the questions: tokens of the context, evidence found, and what the flow saw."""
     totals, asked = Counter(), [question for question, _ in questions]
     for retrieval, (_, evidence) in zip(method.retrieve_many(asked), questions):
-        sections, step = method.context(retrieval)
-        numbers = {"tokens": step.data["tokens"]}
+        sections, retrieval = method.context(retrieval)
+        numbers = {"tokens": retrieval.trace.last(ContextStep).tokens}
         if evidence:
             text = "\n".join(one for texts in sections.values() for one in texts)
             numbers["evidence %"] = 100 * coverage(text, evidence)

@@ -14,7 +14,12 @@ from ...core.files import read_jsonl, write_atomic
 from ...core.graph import Graph
 from ...core.options import Between, Count, Options, Positive, refuse_unknown
 from ...corpora.shipped import shipped
-from ...graphs import Elements, choose_extraction, extract_elements, textual_knowledge_graph
+from ...graphs import (
+    Elements,
+    choose_extraction,
+    extract_elements,
+    textual_knowledge_graph,
+)
 from ...graphs.annotated import annotated_elements
 from ...index.communities import find_communities
 from ...index.frozen import frozen_index
@@ -179,7 +184,7 @@ class CommunityMethod(Method):
     def with_options(self, **choices):
         """The same index and vectors, asked in another way: fields of the choices in `varied`."""
         open_ones = {name: self.chosen[name] for name in self.varied}
-        refuse_unknown(choices, *open_ones.values())
+        refuse_unknown(choices, [name for old in open_ones.values() for name in vars(old)])
         other = copy(self)
         other.chosen = dict(self.chosen)
         for name, old in open_ones.items():

@@ -8,7 +8,7 @@ there; relations that are equal in rank come in the order of the graph; no histo
 conversation.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -183,14 +183,14 @@ class GraphRAGLocal(parts.CommunityMethod):
             scored = chunk.by_entity(found, self.graph, labels, counted)
         return list(zip(found, related, reports, scored))
 
-    def context(self, retrieval):
+    def context(self, retrieval, reader=None):
         """`(sections, step)`: name -> texts, each section cut at the first text that its share of
         the window does not hold.
 
         Source: Survey, Sec. 6.3 (generation)
         """
         c = self.chosen["local"]
-        found, related, reports, scored = retrieval.trace
+        found, related, reports, scored = retrieval.trace[:4]
         texts = LocalTexts(self.index, c)
         shares = {
             "reports": c.report_share,
@@ -208,7 +208,10 @@ class GraphRAGLocal(parts.CommunityMethod):
         held = {name: len(kept) for name, kept in sections.items()}
         given = {name: len(wanted[name]) if name in wanted else count for name in sections}
         said = [f"{held[name]} of {given[name]} {name} in {budget[name]} tokens" for name in held]
-        return sections, Step("context", "; ".join(said), (), {"sections": held})
+        step = Step("context", "; ".join(said), (), {"sections": held})
+        if c.section_order == "passages first":
+            sections = dict(reversed(sections.items()))
+        return sections, retrieval.followed_by(step)
 
     def _passages(self, retrieval, scored):
         """Texts of the passages that scored above 0; of all that were retrieved where none did."""
@@ -218,11 +221,3 @@ class GraphRAGLocal(parts.CommunityMethod):
             return [self.chunks[i].passage for i in ranked if scores[i] > 0]
         found = [p for p in retrieval.passages if p.score > 0] or retrieval.passages
         return [p.chunk.passage for p in found]
-
-    def reading(self, retrieval, task=None):
-        """The sections, each as far as it fits its share, in the order that was chosen."""
-        sections, step = self.context(retrieval)
-        if self.chosen["local"].section_order == "passages first":
-            sections = dict(reversed(sections.items()))
-        texts = [text for some in sections.values() for text in some]
-        return texts, replace(retrieval, trace=(*retrieval.trace, step))

@@ -38,7 +38,7 @@ class TextSummaries(Method):
         """
         method = cls(corpus.chunks, load_llm(llm))
         method.choices, method.executor = (
-            choose(MapReduceChoices, CODE, follow, **choices),
+            choose(MapReduceChoices, {"paper": {}, "code": CODE}, follow, choices),
             executor,
         )
         return method
@@ -46,7 +46,7 @@ class TextSummaries(Method):
     def with_options(self, **choices):
         """The same chunks read in another way."""
         copy = type(self)(self.chunks, self.llm)
-        copy.choices, copy.executor = vary(self.choices, **choices), self.executor
+        copy.choices, copy.executor = vary(self.choices, choices), self.executor
         return copy
 
     def retrieve_many(self, questions, k=5):
@@ -117,16 +117,16 @@ class SemanticSearch(DenseRetriever):
     def build(cls, corpus, llm="offline", encoder="minilm", follow="paper", **choices):
         """follow, **choices: of `MapReduceChoices`; those of the map step do nothing here."""
         method = super().build(corpus, llm, encoder)
-        method.choices = choose(*cls.kind, follow, **choices)
+        method.choices = choose(cls.kind[0], {"paper": {}, "code": cls.kind[1]}, follow, choices)
         return method
 
     def with_options(self, **choices):
         """The same vectors, another window."""
         copy = type(self)(self.chunks, self.llm)
-        copy.index, copy.choices = self.index, vary(self.choices, **choices)
+        copy.index, copy.choices = self.index, vary(self.choices, choices)
         return copy
 
-    def reading(self, retrieval, task=None):
+    def context(self, retrieval, task=None):
         """As many chunks, the nearest first, as the window holds, however small k was.
 
         The first that does not fit ends it; a nearest chunk larger than the window is cut. The
@@ -147,7 +147,9 @@ class SemanticSearch(DenseRetriever):
         step = Step("fill", said, (), {"tokens": size(kept), "limit": c.window})
         found = enumerate(order[: len(kept)], start=1)
         passages = tuple(Passage(self.chunks[i], float(scores[i]), place) for place, i in found)
-        return kept, replace(retrieval, passages=passages, trace=(*retrieval.trace, step))
+        return {"chunks": kept}, replace(
+            retrieval, passages=passages, trace=(*retrieval.trace, step)
+        )
 
     def _tokens(self, question, texts, task):
         if not self.choices.whole_prompt:
