@@ -1,0 +1,25 @@
+"""mypy: the types hold, strictly in core, algorithms, operators and methods, plainly elsewhere.
+
+pyproject.toml has the settings. The first run reads numpy's types and takes about 20 s; later ones
+look at what changed and take one.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# Errors that are still there; lower it with every one that goes. The end is 0.
+ALLOWED = 558
+
+
+def test_mypy_finds_nothing():
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--no-error-summary"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert checked.returncode in (0, 1), checked.stdout + checked.stderr
+    errors = [line for line in checked.stdout.splitlines() if ": error: " in line]
+    assert len(errors) <= ALLOWED, "\n".join(errors)
