@@ -23,9 +23,8 @@ from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.results import Passage, Retrieval
-from minirag.viz import palette
-from minirag.viz.labels import place_labels
-from minirag.viz.layout import off_paths
+from minirag.viz import scene
+from minirag.viz.layout import off_paths, place_labels
 from minirag.viz.scene import Text, shorten, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -224,7 +223,7 @@ def test_svg_and_png_show_the_same_picture():
     assert len(circles) > 10
     for circle in circles:
         x, y = round(1.5 * int(circle.get("cx"))), round(1.5 * int(circle.get("cy")))
-        assert np.abs(image[y, x] - palette._channels(circle.get("fill"))).max() <= 8
+        assert np.abs(image[y, x] - scene._channels(circle.get("fill"))).max() <= 8
     assert tuple(image[0, 0]) == (255, 255, 255)
     assert (
         np.abs(image - 255).sum(axis=2).astype(bool).mean() < 0.5
@@ -248,7 +247,7 @@ def test_any_graph_can_be_drawn(count, data):
     )
     root = ET.fromstring(figure.svg)
     assert f"{count} node" in figure.text
-    nodes = [c for c in root.iter(f"{SVG}circle") if c.get("stroke") == palette.OUTLINE]
+    nodes = [c for c in root.iter(f"{SVG}circle") if c.get("stroke") == scene.OUTLINE]
     assert len(nodes) == count + 3  # three more in the legend's scale
 
 
@@ -455,13 +454,13 @@ def test_shortening_says_that_something_is_missing():
 
 
 def test_the_palette_reads_on_white_and_for_colour_blind_readers():
-    for ink in (palette.INK, palette.MUTED):
-        assert viz.contrast(ink, palette.WHITE) >= 7
-    for mark in (palette.OUTLINE, palette.EDGE, palette.BLUE, palette.VERMILLION, palette.GREEN):
-        assert viz.contrast(mark, palette.WHITE) >= 3
+    for ink in (scene.INK, scene.MUTED):
+        assert viz.contrast(ink, scene.WHITE) >= 7
+    for mark in (scene.OUTLINE, scene.EDGE, scene.BLUE, scene.VERMILLION, scene.GREEN):
+        assert viz.contrast(mark, scene.WHITE) >= 3
     deuteranopia = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
-    seen = lambda colour: deuteranopia @ np.array(palette._channels(colour))
-    pairs = combinations((palette.BLUE, palette.VERMILLION, palette.GREEN, palette.ORANGE), 2)
+    seen = lambda colour: deuteranopia @ np.array(scene._channels(colour))
+    pairs = combinations((scene.BLUE, scene.VERMILLION, scene.GREEN, scene.ORANGE), 2)
     assert min(np.linalg.norm(seen(a) - seen(b)) for a, b in pairs) > 40
     assert (
         np.linalg.norm(seen("#B06000") - seen("#5F8A00")) < 40
@@ -496,7 +495,7 @@ def test_a_ranking_comparison_reads_retrievals():
         "  2 / -  Title p2",
     ]
     lines = list(ET.fromstring(figure.svg).iter(f"{SVG}polyline"))
-    assert len(lines) == 2 and sum(line.get("stroke") == palette.GREEN for line in lines) == 1
+    assert len(lines) == 2 and sum(line.get("stroke") == scene.GREEN for line in lines) == 1
 
 
 def test_paths_keep_the_direction_of_their_relations():

@@ -13,7 +13,7 @@ from minirag import viz
 from minirag.algorithms.textual import TextualGraph
 from minirag.core.errors import MiniragError
 from minirag.widgets import PruningExplorer
-from minirag.widgets.pruning import BY_HAND
+from minirag.widgets.grag import BY_HAND
 
 EVIL = "<script>alert('x')</script>"
 STAR = TextualGraph(("Ann", "Bob", EVIL), ((0, "boss", 1), (0, "pet", 2), (0, "pays", 1)))
@@ -117,7 +117,7 @@ def test_ink_follows_the_factors_and_the_text_says_them(explorer):
         circle.get("fill")
         for circle in ET.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}circle")
     ]
-    assert viz.palette.BLUE in fills and viz.palette.WHITE in fills
+    assert viz.scene.BLUE in fills and viz.scene.WHITE in fills
     assert (
         "  1.00  Ann" in figure.text and "Ann -- boss, pays -> Bob  1.00" in figure.text
     )  # of two edges the larger factor

@@ -3,15 +3,12 @@
 Charts of measurements are plain matplotlib inside `with viz.style():`.
 """
 
-from .charts import draw_bipartite, draw_ranking, draw_scores
-from .figure import Figure
-from .flows import draw_flow, draw_path
+from .charts import draw_bipartite, draw_ranking, draw_scores, draw_windows
+from .figure import Figure, draw_panels
+from .flows import draw_flow, draw_hierarchy, draw_path
 from .graphs import draw_graph, draw_walk, layout
-from .hierarchy import draw_hierarchy
-from .palette import SERIES, contrast, style
-from .panels import draw_panels
 from .passages import Html, marked, show_chunks, show_passages
-from .windows import draw_windows
+from .scene import SERIES, contrast, style
 
 __all__ = [
     "SERIES",

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from .labels import place_labels, shared_areas
-from .layout import fit, level, off_paths, spread, stress_layout
-from .palette import (
+from .layout import fit, level, off_paths, place_labels, shared_areas, spread, stress_layout
+from .scene import (
     BLUE,
     EDGE,
     FAINT,
@@ -17,10 +16,17 @@ from .palette import (
     SKY,
     VERMILLION,
     WHITE,
+    Circle,
+    Line,
+    Scene,
+    Text,
+    arrow,
     mix,
     ramp,
+    shorten,
+    text_width,
+    wrap,
 )
-from .scene import Circle, Line, Scene, Text, arrow, shorten, text_width, wrap
 
 ROLES = (VERMILLION, GREEN, ORANGE, PURPLE, BLUE)
 LABELLED = 60

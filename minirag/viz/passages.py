@@ -1,10 +1,10 @@
-"""Retrieved passages as safe HTML, with the entities that led to them marked."""
+"""Retrieved passages as safe HTML: cards, tables and text, with names and gold passages marked."""
 
 import re
 from html import escape
 
 from ..core.display import not_math
-from .palette import FAINT, GREEN, MUTED
+from .scene import BLUE, FAINT, GREEN, MUTED
 
 
 class Html:
@@ -83,3 +83,41 @@ def show_passages(retrieval, highlight=(), gold=(), max_characters=600):
         f"<div style='background:#FFFFFF;color:#1A1A1A;padding:6px 10px'>{head}{''.join(cards)}</div>",
         "\n".join(lines),
     )
+
+
+GOLD = "<span style='color:#FFFFFF;background:#00694D;border-radius:4px;padding:0 6px'>gold</span>"
+
+
+def passage_rows(passages, gold=(), names=(), characters=110):
+    """Table rows of ranked `Passage`s with a bar for each score; gold ones are named as such,
+    `names` marked in the text.
+    """
+    gold, peak = set(gold), max((abs(p.score) for p in passages), default=0.0) or 1.0
+    rows = []
+    for p in passages:
+        bar = f"<div style='background:{GREEN if p.id in gold else BLUE};height:9px;width:{max(1, round(90 * abs(p.score) / peak))}px'></div>"
+        text = (
+            p.chunk.text
+            if len(p.chunk.text) <= characters
+            else p.chunk.text[:characters].rsplit(" ", 1)[0] + " …"
+        )
+        rows.append(
+            f"<tr style='background:transparent'><td style='vertical-align:top'>{p.rank}</td><td style='vertical-align:top'>{p.score:.4f}{bar}</td>"
+            f"<td style='text-align:left'><b>{escape(p.chunk.label)}</b> {GOLD if p.id in gold else ''}"
+            f"<br><span style='color:{MUTED}'>{marked(text, names)}</span></td></tr>"
+        )
+    return "".join(rows)
+
+
+def passage_table(passages, gold=(), names=()):
+    """A whole table of `passage_rows`."""
+    head = "<tr><th>rank</th><th style='text-align:left'>score</th><th style='text-align:left'>passage</th></tr>"
+    return f"<table style='width:100%;color:#1A1A1A'>{head}{passage_rows(passages, gold, names)}</table>"
+
+
+def passage_lines(passages, gold=()):
+    """The same as text, one line a passage."""
+    return [
+        f"  {p.rank}. {p.score:.4f}  {p.chunk.label}{' [gold]' if p.id in gold else ''}"
+        for p in passages
+    ]

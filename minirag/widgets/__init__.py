@@ -4,16 +4,13 @@
 control does in one.
 """
 
-from .browser import RetrievalBrowser
-from .build import ChunkSizeExplorer, PassageGraphExplorer
+from .build import ChunkExplorer, ChunkSizeExplorer, PassageGraphExplorer
 from .explorer import Choice, Explorer, Slider, Switch
+from .grag import PruningExplorer, StanceExplorer
 from .graphrag import HierarchyExplorer, PackingExplorer
-from .hippo import HippoExplorer
+from .hippo import HippoExplorer, WalkExplorer
 from .paths import PathExplorer
-from .pruning import PruningExplorer
-from .stances import StanceExplorer
-from .text import BM25Explorer, ChunkExplorer
-from .walk import WalkExplorer
+from .retrieval import BM25Explorer, RetrievalBrowser
 
 __all__ = [
     "BM25Explorer",

@@ -1,14 +1,134 @@
-"""Graph building under the hand: a passage graph and its threshold, an extraction and its chunk
-size.
-"""
+"""Explorers of chunking and graph building: chunk size, overlap, gleanings, shared entities."""
 
 from functools import lru_cache
 from html import escape
 
+from ..core.errors import MiniragError
 from ..graphs import passage_graph, shared_entities
 from ..graphs.chunk_size import entity_references
-from ..viz import draw_graph, draw_scores, layout
+from ..text.chunking import chunk_tokens
+from ..text.tokens import token_spans
+from ..viz import Figure, draw_graph, draw_scores, layout
+from ..viz.scene import (
+    GREEN,
+    MUTED,
+    OUTLINE,
+    PALE,
+    SKY,
+    VERMILLION,
+    Box,
+    Line,
+    Scene,
+    Text,
+    ink_on,
+)
 from .explorer import Explorer, Slider
+
+LANE, LEFT, WIDTH = 26, 64, 760
+CELL = "style='text-align:left;vertical-align:top'"
+
+
+class ChunkExplorer(Explorer):
+    """Chunk size and overlap over one document, and what they do to one fact in it.
+
+    document: a `Document`; fact: a stretch of its text that a reader needs in one piece; sizes:
+    smallest and largest size of a chunk, in tokens.
+
+    Source: GraphRAG, Sec. 2.1
+    """
+
+    def __init__(self, document, fact, size=70, overlap=0, sizes=(20, 160)):
+        if fact not in document.text:
+            raise MiniragError(
+                f"The fact {fact[:60]!r} does not stand in the document {document.id!r}: it must be copied exactly."
+            )
+        self.document, self.fact, self.start = document, fact, document.text.index(fact)
+        self.end = self.start + len(fact)
+        self.tokens = [start for start, _ in token_spans(document.text)]
+        low, high = sizes
+        super().__init__(
+            [
+                Slider("size", "chunk size", low, high, 5, size),
+                Slider("overlap", "overlap", 0, high // 2, 5, overlap),
+            ]
+        )
+
+    def changed(self, name):
+        """A chunk may not repeat all of the one before it."""
+        self.state["overlap"] = min(self.state["overlap"], self.state["size"] - 5)
+
+    @property
+    def chunks(self):
+        return chunk_tokens(self.document, self.state["size"], self.state["overlap"])
+
+    @property
+    def touched(self):
+        """The chunks that hold some of the fact, each with the part that it holds."""
+        found = [
+            (c, self.document.text[max(c.start, self.start) : min(c.end, self.end)])
+            for c in self.chunks
+        ]
+        return [
+            (chunk, part)
+            for chunk, part in found
+            if part.strip() and chunk.start < self.end and chunk.end > self.start
+        ]
+
+    @property
+    def whole(self):
+        return any(self.fact in chunk.text for chunk in self.chunks)
+
+    def _verdict(self):
+        stored = sum(sum(c.start <= start < c.end for start in self.tokens) for c in self.chunks)
+        cost = f"{len(self.chunks)} chunks, {stored} tokens stored for {len(self.tokens)} read"
+        return f"size {self.state['size']}, overlap {self.state['overlap']}: {cost}; the fact is {'whole in one chunk' if self.whole else 'cut in two'}"
+
+    def describe(self):
+        return "\n".join(
+            [self._verdict()]
+            + [f"  {chunk.id} holds: {part.strip()}" for chunk, part in self.touched]
+        )
+
+    def figure(self):
+        """The chunks as bars over the document, on two lanes so that overlaps show, and the fact as
+        a band across them.
+        """
+        chunks, unit = self.chunks, (WIDTH - LEFT - 16) / max(1, len(self.document.text))
+        scene = Scene(WIDTH, 2 * LANE + 40)
+        left, right = LEFT + round(self.start * unit), LEFT + round(self.end * unit)
+        for number, chunk in enumerate(chunks):
+            held = chunk.start <= self.start and self.end <= chunk.end
+            fill = GREEN if held else SKY if number % 2 else PALE
+            x, y = LEFT + round(chunk.start * unit), 24 + LANE * (number % 2)
+            width = max(2, round((chunk.end - chunk.start) * unit) - 1)
+            scene.add(Box(x, y, width, LANE - 4, fill=fill, stroke=OUTLINE, title=chunk.id))
+            if width > 22:
+                scene.add(
+                    Text(x + width // 2, y + 15, str(number + 1), 12, "middle", colour=ink_on(fill))
+                )
+        for x in (left, right):
+            scene.add(Line(((x, 18), (x, 24 + 2 * LANE + 4)), VERMILLION, 2))
+        scene.add(
+            Text((left + right) // 2, 13, "the fact", 12, "middle", colour=VERMILLION, bold=True)
+        )
+        scene.add(
+            Text(8, 40, "odd", 12, colour=MUTED), Text(8, 40 + LANE, "even", 12, colour=MUTED)
+        )
+        return Figure(
+            scene,
+            self.describe(),
+            caption=self._verdict()
+            + (". Green: the chunk that holds all of it." if self.whole else "."),
+        )
+
+    def html(self):
+        rows = ""
+        for chunk, part in self.touched:
+            text = escape(chunk.text)
+            text = text.replace(escape(part.strip()), f"<mark>{escape(part.strip())}</mark>", 1)
+            rows += f"<tr style='background:transparent'><td {CELL}>{escape(chunk.id.rsplit('#', 1)[-1])}</td><td {CELL}>{text}</td></tr>"
+        head = "<tr><th>chunk</th><th style='text-align:left'>its text, the fact marked</th></tr>"
+        return f"{self.figure().svg}<table style='color:#1A1A1A'>{head}{rows}</table>"
 
 
 class PassageGraphExplorer(Explorer):

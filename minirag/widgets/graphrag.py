@@ -1,6 +1,4 @@
-"""GraphRAG under the hand: the hierarchy with its reports to open, and reports packed into context
-windows.
-"""
+"""Explorers of GraphRAG: the community hierarchy with its reports, and packed context windows."""
 
 from functools import lru_cache
 from html import escape

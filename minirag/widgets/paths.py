@@ -1,6 +1,4 @@
-"""Resource flowing from a start, and the paths that it makes reliable: decay, threshold, and how
-many nodes and paths.
-"""
+"""The explorer of PathRAG: resource flowing from a start, and the paths that it makes reliable."""
 
 from functools import lru_cache
 

@@ -1,11 +1,102 @@
-"""Hits and misses, question by question: what two methods bring for each, and which of it is gold."""
+"""Explorers of rankings: BM25's two parameters, and what two methods find question by question."""
 
 from html import escape
 
+from ..algorithms.bm25 import BM25, tokenize
 from ..core.errors import MiniragError
+from ..core.results import Passage
+from ..operators import rank
 from ..viz import draw_ranking
-from .explorer import Choice, Explorer
-from .tables import passage_lines, passage_rows
+from ..viz.passages import passage_lines, passage_rows, passage_table
+from ..viz.scene import (
+    PALE,
+    SKY,
+    WHITE,
+    ink_on,
+)
+from .explorer import Choice, Explorer, Slider
+
+LANE, LEFT, WIDTH = 26, 64, 760
+CELL = "style='text-align:left;vertical-align:top'"
+
+
+class BM25Explorer(Explorer):
+    """BM25 over a corpus with its two parameters as sliders: the ranking, and what each word of the
+    question brings the first passages.
+
+    questions: `Question`s; their gold passages are marked as such in the picture and used for
+    nothing else.
+    """
+
+    def __init__(self, corpus, questions, shown=5):
+        self.chunks, self.questions, self.shown = corpus.chunks, {q.id: q for q in questions}, shown
+        if not self.questions:
+            raise MiniragError("BM25Explorer needs at least one question.")
+        self.documents = [tokenize(chunk.passage) for chunk in self.chunks]
+        options = tuple((f"{q.id}: {q.text[:100]}", q.id) for q in self.questions.values())
+        choice = Choice("question", "Question", options, options[0][1])
+        super().__init__(
+            [
+                choice,
+                Slider("k1", "k1: repetition", 0.0, 3.0, 0.1, 1.5),
+                Slider("b", "b: length", 0.0, 1.0, 0.05, 0.75),
+            ]
+        )
+
+    @property
+    def question(self):
+        return self.questions[self.state["question"]]
+
+    def index(self):
+        return BM25(self.documents, k1=self.state["k1"], b=self.state["b"])
+
+    def passages(self):
+        scores = self.index().scores(tokenize(self.question.text))
+        return [
+            Passage(self.chunks[i], float(scores[i]), place)
+            for place, i in enumerate(rank(scores, self.shown), start=1)
+        ]
+
+    def words(self):
+        """{word of the question: its share of the score of every passage shown}, words in the
+        question's order, those worth nothing left out.
+        """
+        index, places = (
+            self.index(),
+            [[c.id for c in self.chunks].index(p.id) for p in self.passages()],
+        )
+        asked = dict.fromkeys(tokenize(self.question.text))
+        shares = {word: [float(index.scores([word])[i]) for i in places] for word in asked}
+        return {word: row for word, row in shares.items() if any(row)}
+
+    def describe(self):
+        head = f"k1 {self.state['k1']:.2f}, b {self.state['b']:.2f}: {self.question.text}"
+        best = sorted(
+            ((row[0], word) for word, row in self.words().items() if row[0]),
+            key=lambda pair: (-round(pair[0], 6), pair[1]),
+        )
+        first = "  first passage: " + ", ".join(f"{word} {share:.2f}" for share, word in best[:5])
+        return "\n".join([head, *passage_lines(self.passages(), self.question.gold), first])
+
+    def html(self):
+        words, passages = self.words(), self.passages()
+        top = max((value for row in words.values() for value in row), default=0.0) or 1.0
+        head = "".join(f"<th>{p.rank}</th>" for p in passages)
+        rows = "".join(
+            f"<tr style='background:transparent'><td {CELL}>{escape(w)}</td>{''.join(_shade(v, top) for v in row)}</tr>"
+            for w, row in words.items()
+        )
+        table = f"<table style='color:#1A1A1A'><tr><th style='text-align:left'>word</th>{head}</tr>{rows}</table>"
+        found = passage_table(passages, self.question.gold, list(words))
+        return f"<p>{escape(self.question.text)}</p>{found}<p>What each word brings the passage at each rank:</p>{table}"
+
+
+def _shade(value, top):
+    colour = SKY if value > top / 2 else PALE if value else WHITE
+    return (
+        f"<td style='background:{colour};color:{ink_on(colour)};text-align:right'>{value:.2f}</td>"
+    )
+
 
 SHOWN = {
     "all": "all questions",
