@@ -19,8 +19,8 @@ from minirag.prompts.records import (
     read_instances_as_released,
     write_records,
 )
-from minirag.prompts.rules.cues import guess_type
-from minirag.prompts.rules.spans import names_in
+from minirag.prompts.rules.entity_types import guess_type
+from minirag.prompts.rules.names import names_in
 
 NAMES = [
     "Ilse Brandt",

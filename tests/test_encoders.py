@@ -243,7 +243,7 @@ def test_a_model_is_named_by_its_folder_too(cache, monkeypatch):
     assert (load_encoder(f"hf:{folder}").encode(["a walk"]) == vectors).all()
     monkeypatch.setenv("MINIRAG_MODEL_DIR", str(folder))
     monkeypatch.setattr(
-        model_files, "_packaged_minilm", lambda: pytest.fail("MINIRAG_MODEL_DIR comes first")
+        model_files, "packaged_minilm", lambda: pytest.fail("MINIRAG_MODEL_DIR comes first")
     )
     assert (load_encoder("minilm").encode(["a walk"]) == vectors).all()
 
@@ -316,7 +316,7 @@ def test_the_hugging_face_cache_is_used_offline(cache, tmp_path, monkeypatch, wh
     for name in files:
         (snapshot / name).write_text("{}")
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(model_files, "_packaged_minilm", lambda: None)
+    monkeypatch.setattr(model_files, "packaged_minilm", lambda: None)
     if whole:
         assert model_files.minilm_folder() == snapshot
     else:

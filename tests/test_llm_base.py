@@ -99,7 +99,9 @@ def test_the_ledger_counts_per_stage_and_takes_differences():
     llm = Scripted(lambda fields: '{"named_entities": ["A", 1, null, ""')
     assert llm("passage_entities", title="a", text="b") == ("A", "1")
     before = llm.ledger.snapshot()
-    llm("question_entities", question="c")
+    with llm.ledger.spent() as spent:
+        llm("question_entities", question="c")
+    assert (spent.prompt_tokens, spent.completion_tokens) == (10, 2)
     assert llm.ledger["build"] == Counts(
         calls=1, prompt_tokens=10, completion_tokens=2, dropped=2, malformed=1
     )

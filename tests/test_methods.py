@@ -13,7 +13,7 @@ import minirag as mr
 from minirag.core.corpus import Extraction, Triple
 from minirag.core.errors import MiniragError
 from minirag.core.results import Answer
-from minirag.corpora.shipped import shipped
+from minirag.corpora.shipped_and_own import shipped
 from minirag.methods import METHODS, Method, store
 from minirag.methods.graph_prompted import NeedsTraining
 from minirag.methods.store import open_method
@@ -218,7 +218,7 @@ def test_an_index_does_not_outlive_the_rules_that_built_it(tmp_path, monkeypatch
     whole = store.code_version(package)
     assert whole == store.code_version()
     for name in (
-        "prompts/triples.py",
+        "prompts/entities_and_triples.py",
         "build/knowledge_graph.py",
         "segmentation.py",
         "a_new_layer/rules.py",

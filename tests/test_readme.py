@@ -14,7 +14,7 @@ from minirag.cli import app
 from minirag.cli.reproduce import markdown_table
 from minirag.cli.show import markdown
 from minirag.cli.tables import HEADERS, method_rows
-from minirag.corpora.shipped import load_corpus
+from minirag.corpora.shipped_and_own import load_corpus
 from minirag.evaluate import compare, exact_match, load_expected
 from minirag.index import adjacency_matrix
 from minirag.methods import METHODS

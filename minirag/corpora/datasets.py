@@ -8,9 +8,9 @@ import warnings
 from collections import defaultdict
 from pathlib import Path
 
-from minirag.core.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
-from minirag.core.errors import MiniragError
-from minirag.corpora.fetching import (
+from ..core.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
+from ..core.errors import MiniragError
+from .fetching import (
     DATASETS,
     available,
     data_folder,

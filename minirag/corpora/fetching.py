@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from minirag.core.display import progress as progress_bar
-from minirag.core.errors import MiniragError
-from minirag.corpora.shipped import shipped
+from ..core.display import progress as progress_bar
+from ..core.errors import MiniragError
+from .shipped_and_own import shipped
 
 RAW_URL = "https://raw.githubusercontent.com/{repo}/{commit}/{path}"
 ATTEMPTS, PAUSE = (

@@ -8,8 +8,8 @@ import itertools
 import json
 import re
 
-from minirag.core.corpus import Document
-from minirag.core.files import valid_text
+from ..core.corpus import Document
+from ..core.files import valid_text
 
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),

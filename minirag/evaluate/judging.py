@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.errors import MiniragError
 from ..prompts import find_task
-from ..prompts.judge_overall import OVERALL
+from ..prompts.judging import OVERALL
 
 CRITERIA = {
     "comprehensiveness": "How many of the question's sides does the answer treat, and in how much detail?",

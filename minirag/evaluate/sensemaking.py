@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from ..core.errors import MiniragError
-from ..prompts.map_answer import stems
+from ..prompts.rules.quotes import stems
 from ..text.tokens import count_tokens
 from .judging import GRAPHRAG_CRITERIA, judge_answers
 

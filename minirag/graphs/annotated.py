@@ -4,7 +4,7 @@ keywords and directions that no rule finds.
 
 from ..core.errors import MiniragError
 from ..core.files import read_jsonl
-from ..corpora.shipped import ANNOTATIONS, shipped
+from ..corpora.shipped_and_own import ANNOTATIONS, shipped
 from ..prompts.records import ClaimRecord, EntityRecord, RelationshipRecord
 from .elements import Elements
 

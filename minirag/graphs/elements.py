@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..core.errors import MiniragError
-from ..prompts.elements import EXAMPLES as PLAIN_EXAMPLES
+from ..prompts.elements_and_gleaning import EXAMPLES as PLAIN_EXAMPLES
+from ..prompts.elements_and_gleaning import RICH_EXAMPLES
 from ..prompts.records import (  # fmt: skip
     ClaimRecord,
     EntityRecord,
@@ -22,7 +23,6 @@ from ..prompts.records import (  # fmt: skip
     read_relationship,
     read_rich_relationship,
 )
-from ..prompts.rich_elements import EXAMPLES as RICH_EXAMPLES
 
 ORDERS = ("assess first", "continue first")
 TURNS = ("separated", "concatenated")

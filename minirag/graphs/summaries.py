@@ -1,6 +1,6 @@
 """Element summaries: many descriptions of one element become one."""
 
-from ..prompts.summarise import MAX_TOKENS
+from ..prompts.summaries import MAX_TOKENS
 from ..text.tokens import count_tokens
 
 

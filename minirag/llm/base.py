@@ -1,5 +1,6 @@
 """One way to ask: `llm(task, **fields)`, and `llm.map(task, many_fields)` over any executor."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
@@ -96,6 +97,31 @@ class LLM:
                 if not future.cancelled() and future.exception() is None:
                     for _, stage, counts in future.result():
                         self.ledger.add(stage, counts)
+
+
+class Capped(LLM):
+    """A model that answers at most `max_calls` prompts, then raises before it asks the next one.
+
+    record: the file that keeps the answers, if any.
+    """
+
+    def __init__(self, live, max_calls, record=None):
+        super().__init__()
+        self.live, self.name, self.max_calls, self.record = live, live.name, max_calls, record
+        self._calls, self._lock = 0, threading.Lock()
+
+    def complete(self, task, messages, fields):
+        with self._lock:
+            if self._calls >= self.max_calls:
+                kept = "The answers so far were not recorded: record= names a file that keeps them."
+                if self.record:
+                    kept = f"The answers so far are kept in {self.record} and not asked again."
+                raise MiniragError(
+                    f"stopped before call {self.max_calls + 1} to {self.name}: max_calls is {self.max_calls}. "
+                    f"Raise it, or look at a dry run first. {kept}"
+                )
+            self._calls += 1
+        return self.live.complete(task, messages, fields)
 
 
 def token_count(*texts):

@@ -3,6 +3,8 @@ compare.
 """
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, fields
 from html import escape
 
@@ -34,6 +36,14 @@ class Counts:
     @property
     def asked(self):
         return self.calls - self.replayed
+
+
+@dataclass
+class Spent:
+    """The tokens of a block of code, filled in when it ends; see `Ledger.spent`."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 class Ledger:
@@ -73,6 +83,16 @@ class Ledger:
     def __sub__(self, earlier):
         now = self.snapshot()
         return Ledger({stage: now[stage] - earlier[stage] for stage in now._counts}, self.note)
+
+    @contextmanager
+    def spent(self) -> Iterator[Spent]:
+        """`with llm.ledger.spent() as spent:` gives `spent.prompt_tokens` and
+        `spent.completion_tokens` of all that was asked in the block, once it has ended.
+        """
+        before, spent = self.snapshot(), Spent()
+        yield spent
+        total = (self - before).total
+        spent.prompt_tokens, spent.completion_tokens = total.prompt_tokens, total.completion_tokens
 
     def table(self):
         """One row (a dict) per stage that was used, then the total."""

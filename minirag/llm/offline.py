@@ -1,7 +1,10 @@
-"""The rules behind every task that can be answered without a model's knowledge or judgement."""
+"""Without a model: the tasks' offline rules, and the dry run that counts what a model would cost."""
+
+from pathlib import Path
 
 from ..core.errors import MiniragError
 from .base import LLM, Completion, token_count
+from .replay import prompt_key, read_answers
 
 
 class OfflineRules(LLM):
@@ -23,4 +26,38 @@ class OfflineRules(LLM):
         text = task.rule(fields)
         return Completion(
             text, token_count(*(message["content"] for message in messages)), token_count(text)
+        )
+
+
+class DryRun(LLM):
+    """Counts calls and prompt tokens and asks nobody.
+
+    Values come from the recording, if there is one, else from the offline rules, and are empty
+    where there is no rule. Recorded answers cost nothing; with a recording no prompt is paid twice.
+    """
+
+    is_model = False
+    travels = True
+    note = "Dry run: nobody was asked; the completion tokens are an estimate."
+
+    def __init__(self, model_name, record=None):
+        super().__init__()
+        self.name = f"dry run of {model_name}"
+        self.answers = read_answers(Path(record))[0] if record else {}
+        self.records = record is not None
+
+    def complete(self, task, messages, fields):
+        key = prompt_key(task, messages)
+        if key in self.answers:
+            return Completion(self.answers[key]["reply"], replayed=True)
+        text = task.rule(fields) if task.rule else ""
+        if self.records:
+            self.answers[key] = {"reply": text}
+        # Without a rule to imitate the reply, a quarter of what the task allows.
+        written = token_count(text) if task.rule else task.max_tokens // 4
+        return Completion(
+            text,
+            token_count(*(message["content"] for message in messages)),
+            written,
+            estimated=True,
         )

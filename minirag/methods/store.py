@@ -11,7 +11,7 @@ from pathlib import Path
 from ..core.corpus import Extraction
 from ..core.errors import MiniragError
 from ..core.files import cache_folder
-from ..corpora.shipped import shipped
+from ..corpora.shipped_and_own import shipped
 from ..llm import load_llm
 from . import METHODS
 

@@ -1,46 +1,30 @@
-"""One file per task: the prompt, the parser of its answer, and the offline rule that answers it
-without a model.
+"""Every task that a language model is asked: its prompt, the parser of its answer, and the offline
+rule that answers it without a model.
 """
 
 from ..core.errors import MiniragError
-from . import (  # fmt: skip
-    answer,
-    answer_open,
-    chain_of_thought,
-    claims,
-    cluster_summary,
-    community_report,
-    direct,
-    elements,
-    full_answer,
-    glean_check,
-    gleaning,
-    global_questions,
-    hypothetical_document,
-    judge,
-    judge_overall,
-    keywords,
-    map_answer,
-    map_points,
-    passage_entities,
-    propositions,
-    question_entities,
-    reduce_answer,
-    rich_elements,
-    summarise,
-    thought,
-    triples,
-    user_tasks,
-)
+from .answer import ANSWER, ANSWER_OPEN, DIRECT, FULL_ANSWER
+from .chain_of_thought import CHAIN_OF_THOUGHT, NEXT_THOUGHT
+from .claims import CLAIMS
+from .community_report import COMMUNITY_REPORT
+from .elements_and_gleaning import ELEMENTS, GLEAN_CHECK, GLEANING, RICH_ELEMENTS
+from .entities_and_triples import PASSAGE_ENTITIES, QUESTION_ENTITIES, TRIPLES
+from .hypothetical_document import HYPOTHETICAL_DOCUMENT
+from .judging import JUDGE, JUDGE_OVERALL
+from .keywords import KEYWORDS
+from .map_reduce import MAP_ANSWER, MAP_POINTS, REDUCE_ANSWER
+from .propositions import PROPOSITIONS
+from .sensemaking import GLOBAL_QUESTIONS, USER_TASKS
+from .summaries import CLUSTER_SUMMARY, SUMMARISE
 from .task import STAGES, Task
 
-MODULES = (passage_entities, triples, question_entities, keywords, thought)
-MODULES += (answer, answer_open, full_answer)
-MODULES += (propositions, hypothetical_document, direct, chain_of_thought)
-MODULES += (elements, rich_elements, glean_check, gleaning, claims, summarise, cluster_summary)
-MODULES += (community_report, map_answer, map_points, reduce_answer)
-MODULES += (user_tasks, global_questions, judge, judge_overall)
-TASKS = {module.TASK.name: module.TASK for module in MODULES}
+_ALL = (PASSAGE_ENTITIES, TRIPLES, QUESTION_ENTITIES, KEYWORDS, NEXT_THOUGHT)
+_ALL += (ANSWER, ANSWER_OPEN, FULL_ANSWER)
+_ALL += (PROPOSITIONS, HYPOTHETICAL_DOCUMENT, DIRECT, CHAIN_OF_THOUGHT)
+_ALL += (ELEMENTS, RICH_ELEMENTS, GLEAN_CHECK, GLEANING, CLAIMS, SUMMARISE, CLUSTER_SUMMARY)
+_ALL += (COMMUNITY_REPORT, MAP_ANSWER, MAP_POINTS, REDUCE_ANSWER)
+_ALL += (USER_TASKS, GLOBAL_QUESTIONS, JUDGE, JUDGE_OVERALL)
+TASKS = {task.name: task for task in _ALL}
 
 
 def find_task(task):

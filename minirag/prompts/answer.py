@@ -1,26 +1,31 @@
-"""Task: answer a question from retrieved passages and from nothing else, thinking first.
+"""Answers from passages, or from what the model knows, each as its own task.
 
-The kit's own reader, so that an answer says something about the retrieval. `answer_open` is the
-reader that HippoRAG released; `full_answer` is for methods that are judged.
+`answer` reads the passages and nothing else: the kit's own reader, so that an answer says something
+about the retrieval. `answer_open` is the reader that HippoRAG released: the model may add what it
+knows. `full_answer` is for methods that are judged and not matched with a gold answer. `direct` has
+no passages.
 """
 
 import re
+from dataclasses import replace
 
-from .reading import LONGEST, THOUGHT
-from .rules.spans import HAN, IN_QUESTIONS, STOP_WORDS, names_in, sentences_of
+from .json_replies import LONGEST, THOUGHT
+from .map_reduce import INSTRUCTIONS, read_reduce_answer
+from .rules.names import IN_QUESTIONS, names_in, sentences_of
+from .rules.quotes import chosen, content_words
 from .task import Task
 
-SYSTEM = (
+ANSWER_SYSTEM = (
     "You answer questions from the passages you are given, and from nothing else. First write one line that starts with "
     '"Thought:" and says how the passages lead to the answer, step by step. Then write a line that starts with "Answer:" and holds '
     "the answer alone, as short as it can be: a name, a date, a number, yes or no."
 )
-TEMPLATE = """Passages:
+ANSWER_TEMPLATE = """Passages:
 
 $passages
 
 Question: $question"""
-EXAMPLE = (
+ANSWER_EXAMPLE = (
     {
         "passages": [
             "Harrowgate Observatory\nHarrowgate Observatory stands on Mount Orrin. It was founded in 1911 by Ilse Brandt.",
@@ -42,7 +47,7 @@ NUMBER = re.compile(
 )
 
 
-def parse(text):
+def read_answer(text):
     """What follows the first "Answer:", up to the next such mark, or the whole reply; an empty
     reply is ("", 1).
     """
@@ -53,18 +58,7 @@ def parse(text):
     return answer, int(not answer)
 
 
-def content_words(text):
-    """Lower-cased words without stop words; Chinese text as pairs of characters."""
-    words = set()
-    for word in re.findall(r"\w+", text.lower()):
-        if HAN.search(word):
-            words.update(word[i : i + 2] for i in range(len(word) - 1))
-        elif word not in STOP_WORDS:
-            words.add(word)
-    return words
-
-
-def rule(fields):
+def answer_by_rule(fields):
     """The sentence that shares most words with the question, early passages a little ahead, then
     the span that fits the question word.
     """
@@ -109,13 +103,77 @@ def fitting_span(question, sentence):
     return spans[0] if spans else sentence
 
 
-TASK = Task(
+ANSWER = Task(
     name="answer",
     stage="answer",
-    system=SYSTEM,
-    template=TEMPLATE,
-    parse=parse,
-    rule=rule,
+    system=ANSWER_SYSTEM,
+    template=ANSWER_TEMPLATE,
+    parse=read_answer,
+    rule=answer_by_rule,
     show=lambda fields: {**fields, "passages": "\n\n".join(fields["passages"])},
-    example=EXAMPLE,
+    example=ANSWER_EXAMPLE,
+)
+
+
+ANSWER_OPEN_SYSTEM = (
+    "You read passages carefully and answer a question. First write one line that starts with "
+    '"Thought:" and reasons step by step. Then write a line that starts with "Answer:" and holds '
+    "one definite answer and nothing else, as short as it can be."
+)
+
+# The rule is the one of `answer`: a rule knows nothing that it could add to the passages.
+ANSWER_OPEN = replace(ANSWER, name="answer_open", system=ANSWER_OPEN_SYSTEM)
+
+
+FULL_ANSWER_SYSTEM = (
+    f"You write one answer to a question out of passages from a collection. {INSTRUCTIONS}"
+)
+FULL_ANSWER_NOTICE = (
+    "Extract by rule, no language model: sentences that share most words with the question."
+)
+
+
+def unit_of(number, passage):
+    """`(name, text)` of a passage: its first line, or its number where it has only one line."""
+    title, _, text = passage.partition("\n")
+    return (title.strip("[]"), text) if text else (str(number), title)
+
+
+def full_answer_by_rule(fields):
+    """At most four sentences, each with its passage's first line or number; nothing is merged."""
+    units = [unit_of(i, passage) for i, passage in enumerate(fields["passages"], start=1)]
+    picked, _ = chosen({"question": fields["question"], "units": units})
+    said = [sentence for _, sentence in picked] or ["No sentence shares a word with the question."]
+    return "\n".join([FULL_ANSWER_NOTICE, *(f"- {sentence}" for sentence in said)])
+
+
+FULL_ANSWER = Task(
+    name="full_answer",
+    stage="answer",
+    system=FULL_ANSWER_SYSTEM,
+    template=ANSWER_TEMPLATE,
+    parse=read_reduce_answer,
+    rule=full_answer_by_rule,
+    max_tokens=2000,
+    show=ANSWER.show,
+)
+
+
+DIRECT_SYSTEM = (
+    'You answer questions from what you know. Write nothing but one line that starts with "Answer:" and holds the answer alone, as short as it can '
+    "be: a name, a date, a number, yes or no."
+)
+
+DIRECT = Task(
+    name="direct",
+    stage="answer",
+    system=DIRECT_SYSTEM,
+    template="Question: $question",
+    parse=read_answer,
+    needs_model=True,
+    max_tokens=100,
+    example=(
+        {"question": "Which planet of the solar system has the most mass?"},
+        "Answer: Jupiter",
+    ),
 )

@@ -1,15 +1,22 @@
-"""Task: reason step by step without any passage, then say the answer behind a fixed marker."""
+"""Reasoning written out: all of it without any passage, or one sentence at a time beside passages.
+
+`chain_of_thought` reasons from what the model knows and says the answer behind a fixed marker.
+`thought` is the next sentence, given what was retrieved so far (IRCoT); one worked example stands in
+its instruction, as in the released code: passages, a question and all thoughts that answer it.
+"""
 
 import re
+from string import Template
 
-from .reading import LONGEST, THOUGHT
+from .answer import ANSWER_EXAMPLE
+from .json_replies import LONGEST, THOUGHT
 from .task import Task
 
-SYSTEM = (
+CHAIN_OF_THOUGHT_SYSTEM = (
     "You answer questions from what you know. First reason in a few short sentences. Then write one last sentence that starts with "
     '"The answer is" and holds the answer alone, as short as it can be.'
 )
-TEMPLATE = """Question: A bakery sells rolls in bags of six. How many bags are needed for 20 guests who eat two rolls each?
+CHAIN_OF_THOUGHT_TEMPLATE = """Question: A bakery sells rolls in bags of six. How many bags are needed for 20 guests who eat two rolls each?
 Reasoning: 20 guests who eat two rolls each eat 40 rolls. 40 divided by 6 is a little more than 6, so six bags are too few. The answer is 7.
 
 Question: Did the author of Frankenstein live to see the first underground railway in London?
@@ -26,7 +33,7 @@ NEXT = re.compile(
 MARKER = re.compile(r"\bthe answer is\b[ \t]*:?", re.IGNORECASE)
 
 
-def parse(text):
+def read_chain_of_thought(text):
     """What follows the last "The answer is", up to the end of its line; ("", 1) where the marker is
     missing or nothing follows.
 
@@ -42,12 +49,57 @@ def parse(text):
     return answer, int(not answer)
 
 
-TASK = Task(
+CHAIN_OF_THOUGHT = Task(
     name="chain_of_thought",
     stage="answer",
-    system=SYSTEM,
-    template=TEMPLATE,
-    parse=parse,
+    system=CHAIN_OF_THOUGHT_SYSTEM,
+    template=CHAIN_OF_THOUGHT_TEMPLATE,
+    parse=read_chain_of_thought,
     needs_model=True,
     max_tokens=400,
+)
+
+
+THOUGHT_TEMPLATE = """Passages:
+
+$passages
+
+Question: $question
+Thoughts so far: $thoughts"""
+
+
+def show_thought(fields):
+    thoughts = " ".join(fields["thoughts"]) or "(none yet)"
+    return {**fields, "passages": "\n\n".join(fields["passages"]), "thoughts": thoughts}
+
+
+CHAIN = (
+    "Harrowgate Observatory was founded by Ilse Brandt.",
+    "Ilse Brandt was born in Selm.",
+    "So the answer is: Selm",
+)
+THOUGHT_SYSTEM = (
+    "You reason towards an answer one sentence at a time. You see passages, a question and the "
+    "sentences written so far. Write the one next sentence, using only facts from the passages. "
+    'When the answer is reached, write "So the answer is:" and the answer. Here is a question with '
+    "all its thoughts; write one at a time.\n\n"
+    + Template(THOUGHT_TEMPLATE).substitute(show_thought({**ANSWER_EXAMPLE[0], "thoughts": CHAIN}))
+)
+
+
+def read_thought(text):
+    """The reply as one line; an empty reply is ("", 1)."""
+    thought = " ".join(text.split())
+    return thought, int(not thought)
+
+
+NEXT_THOUGHT = Task(
+    name="thought",
+    stage="retrieve",
+    system=THOUGHT_SYSTEM,
+    template=THOUGHT_TEMPLATE,
+    parse=read_thought,
+    needs_model=True,
+    max_tokens=200,
+    show=show_thought,
 )

@@ -3,7 +3,7 @@
 import re
 
 from .records import ClaimRecord, read_claims, write_records
-from .rules.spans import names_in, sentences_of
+from .rules.names import names_in, sentences_of
 from .task import Task
 
 WHAT = "Statements about an entity that could be checked, or that somebody might dispute"
@@ -97,7 +97,7 @@ def show(fields):
     return {**shown, "claim_description": fields.get("claim_description") or WHAT}
 
 
-TASK = Task(
+CLAIMS = Task(
     name="claims",
     stage="build",
     system=SYSTEM,

@@ -5,8 +5,8 @@ import math
 import re
 from dataclasses import dataclass
 
-from .reading import is_array, read_text, read_values
-from .rules.spans import sentences_of
+from .json_replies import is_array, read_text, read_values
+from .rules.names import sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -196,7 +196,7 @@ def _short(text, count=2):
     return " ".join(words[:MOST_WORDS]) + " …" * (len(words) > MOST_WORDS)
 
 
-TASK = Task(
+COMMUNITY_REPORT = Task(
     name="community_report",
     stage="index",
     system=SYSTEM,

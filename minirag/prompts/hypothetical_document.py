@@ -2,7 +2,7 @@
 (HyDE).
 """
 
-from .reading import LONGEST, THOUGHT
+from .json_replies import LONGEST, THOUGHT
 from .task import Task
 
 SYSTEM = (
@@ -17,7 +17,7 @@ def parse(text):
     return passage, int(not passage)
 
 
-TASK = Task(
+HYPOTHETICAL_DOCUMENT = Task(
     name="hypothetical_document",
     stage="retrieve",
     system=SYSTEM,

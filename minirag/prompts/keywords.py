@@ -3,8 +3,8 @@
 import json
 from typing import NamedTuple
 
-from .reading import read_items, read_text
-from .rules.spans import RUN, STOP_WORDS, asked_parts, names_asked
+from .json_replies import read_items, read_text
+from .rules.names import RUN, STOP_WORDS, asked_parts, names_asked
 from .task import Task
 
 SYSTEM = (
@@ -58,7 +58,7 @@ def rule(fields):
     return json.dumps({"high_level_keywords": high, "low_level_keywords": low}, ensure_ascii=False)
 
 
-TASK = Task(
+KEYWORDS = Task(
     name="keywords",
     stage="retrieve",
     system=SYSTEM,

@@ -4,9 +4,9 @@
 
 import json
 
-from .passage_entities import EXAMPLE_FIELDS
-from .reading import read_items, read_text
-from .rules.spans import sentences_of
+from .entities_and_triples import EXAMPLE_FIELDS
+from .json_replies import read_items, read_text
+from .rules.names import sentences_of
 from .task import Task
 
 SYSTEM = (
@@ -46,7 +46,7 @@ def rule(fields):
     return json.dumps({"propositions": list(dict.fromkeys(named)) or [title]}, ensure_ascii=False)
 
 
-TASK = Task(
+PROPOSITIONS = Task(
     name="propositions",
     stage="index",
     system=SYSTEM,

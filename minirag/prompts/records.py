@@ -11,7 +11,7 @@ import math
 import re
 from typing import NamedTuple
 
-from .reading import FENCE, LONGEST, THOUGHT
+from .json_replies import FENCE, LONGEST, THOUGHT
 
 TUPLE, RECORD, END = "<|>", "##", "<|COMPLETE|>"
 QUOTES = "\"'“”„«»‘’"

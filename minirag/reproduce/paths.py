@@ -21,12 +21,11 @@ from ..core.trace import ContextStep
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
 from ..corpora.microsoft_index import load_dulce
-from ..corpora.readers import load_corpus
-from ..corpora.shipped import shipped
+from ..corpora.shipped_and_own import load_corpus, shipped
 from ..evaluate.expected import compare, load_expected
 from ..llm import load_llm
 from ..methods import METHODS
-from ..prompts.answer import content_words
+from ..prompts.rules.quotes import content_words
 from .connections import CONNECTED, CONNECTION_NAMES, connection_rows
 
 

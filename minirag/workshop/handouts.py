@@ -17,7 +17,7 @@ from pathlib import Path
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
-from ..corpora.shipped import shipped
+from ..corpora.shipped_and_own import shipped
 from . import refresh
 from .notebook_lint import WIDGET_REPR
 

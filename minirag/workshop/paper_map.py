@@ -10,7 +10,7 @@ from collections import defaultdict, namedtuple
 
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
-from ..corpora.shipped import shipped
+from ..corpora.shipped_and_own import shipped
 from . import refresh
 from .citations import PAPER, elements, papers, unknown
 from .notebook_lint import FENCE

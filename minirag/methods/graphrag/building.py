@@ -13,13 +13,8 @@ from ...core.errors import MiniragError
 from ...core.files import read_jsonl, write_atomic
 from ...core.graph import Graph
 from ...core.options import Between, Count, Options, Positive, refuse_unknown
-from ...corpora.shipped import shipped
-from ...graphs import (
-    Elements,
-    choose_extraction,
-    extract_elements,
-    textual_knowledge_graph,
-)
+from ...corpora.shipped_and_own import shipped
+from ...graphs import Elements, choose_extraction, extract_elements, textual_knowledge_graph
 from ...graphs.annotated import annotated_elements
 from ...index.communities import find_communities
 from ...index.frozen import frozen_index

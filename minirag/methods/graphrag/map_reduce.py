@@ -14,8 +14,7 @@ from ...core.errors import MiniragError
 from ...core.options import Options, Positive
 from ...core.trace import Step
 from ...prompts import find_task
-from ...prompts.map_answer import block as unit_block
-from ...prompts.reduce_answer import block as answer_block
+from ...prompts.map_reduce import answer_block, unit_block
 from ...text.tokens import TokenCounter, count_tokens
 
 SCORINGS = {"answer": "map_answer", "points": "map_points"}

@@ -11,7 +11,7 @@ from ...core.results import Answer, Passage, Retrieval
 from ...core.trace import Step
 from ...llm import load_llm
 from ...operators import rank
-from ...prompts.map_answer import block
+from ...prompts.map_reduce import unit_block
 from ..base import Method
 from ..dense import DenseRetriever
 from .map_reduce import CODE, MapReduceChoices, map_reduce, prompt_tokens, shorten
@@ -136,7 +136,7 @@ class SemanticSearch(DenseRetriever):
         """
         c, scores = self.choices, retrieval.trace[-1].data["scores"]
         order = rank(scores)
-        texts = [block((self.chunks[i].id, self.chunks[i].passage)) for i in order]
+        texts = [unit_block((self.chunks[i].id, self.chunks[i].passage)) for i in order]
         size = lambda some: self._tokens(retrieval.question, some, task)
         fit = prefix([c.tokens(text + "\n\n") for text in texts], c.window, size([]))
         kept = texts[:fit] or [shorten(texts[0], lambda text: size([text]) <= c.window)]

@@ -1,47 +1,24 @@
-"""Task: a partial answer from one window of reports or texts, and how helpful it is, from 0 to 100."""
+"""Sentences that share words with a question: what the offline rules quote instead of an answer."""
 
-import json
 import re
 from collections import Counter
 
-from .answer import content_words
-from .community_report import read_number
-from .reading import read_text, read_values
-from .rules.spans import sentences_of
-from .task import Task
+from .names import HAN, STOP_WORDS, sentences_of
 
-SYSTEM = (
-    "You read one part of a collection and answer the question from that part alone. Say everything in it that helps, and after each statement name "
-    "what it rests on, as the part names it, in square brackets. Then score from 0 to 100 how helpful your answer is for the question; an answer that "
-    'does not help scores 0. Reply with one JSON object and nothing beside it: {"answer": your answer, "score": a whole number}'
-)
-TEMPLATE = """Part of the collection:
-
-$context
-
-Question: $question"""
 ENDING = re.compile(r"(?<=\w{3})(?:ies|ied|y|ing|ed|es|s|e)$")
 CITED = re.compile(r"\[[^\[\]]{1,400}\]")
 MOST_SENTENCES = 4
 
 
-def block(unit):
-    """One unit, `(id, text)`, as it stands in a window."""
-    return f"[{unit[0]}]\n{unit[1]}"
-
-
-def show(fields):
-    return {**fields, "context": "\n\n".join(map(block, fields["units"]))}
-
-
-def parse(text):
-    """(((answer, score),), dropped): one pair, or none where the reply has no answer or no score."""
-    for pairs in read_values(text)[1]:
-        answers = [read_text(value) for value in pairs.lookup("answer")]
-        scores = [read_number(value, 0, 100) for value in pairs.lookup("score")]
-        if answers and answers[0] and scores and scores[0] is not None:
-            return ((answers[0], scores[0]),), 0
-    return (), 1
+def content_words(text):
+    """Lower-cased words without stop words; Chinese text as pairs of characters."""
+    words = set()
+    for word in re.findall(r"\w+", text.lower()):
+        if HAN.search(word):
+            words.update(word[i : i + 2] for i in range(len(word) - 1))
+        elif word not in STOP_WORDS:
+            words.add(word)
+    return words
 
 
 def stems(text):
@@ -97,26 +74,3 @@ def chosen(fields):
             covered |= shared
             units.add(unit)
     return picked, covered
-
-
-def rule(fields):
-    """Quotes: the sentences that share most words with the question, rare words first, each with
-    the unit it stands in and what that cites.
-
-    The score is the percentage of the question's content words that the quoted sentences contain.
-    """
-    picked, covered = chosen(fields)
-    answer = " ".join(said for _, said in picked) or "Nothing here shares a word with the question."
-    return json.dumps({"answer": answer, "score": overlap(fields["question"], covered)})
-
-
-TASK = Task(
-    name="map_answer",
-    stage="answer",
-    system=SYSTEM,
-    template=TEMPLATE,
-    parse=parse,
-    rule=rule,
-    max_tokens=1000,
-    show=show,
-)

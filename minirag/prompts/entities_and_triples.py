@@ -1,0 +1,205 @@
+"""Open information extraction, as HippoRAG asks for it: the named entities of a passage, then
+subject-relation-object triples given these; and the entities of a question, where its walk starts.
+"""
+
+import json
+import re
+
+from ..core.corpus import Triple
+from .json_replies import is_array, read_items, read_text
+from .rules.names import names_asked, names_of_passage, sentences_of
+from .task import Task
+
+PASSAGE_SYSTEM = (
+    "You read one passage of an encyclopaedia and list the named entities in it: people, places, organisations, works, events, "
+    "things with a name of their own, and dates. Copy each one as it is written. Reply with one JSON object and nothing else."
+)
+PASSAGE_TEMPLATE = """List the named entities of this passage as {"named_entities": [...]}.
+
+Passage:
+$title
+$text"""
+
+EXAMPLE_FIELDS = {
+    "title": "Harrowgate Observatory",
+    "text": "Harrowgate Observatory stands on Mount Orrin in northern Veldania. It was founded in 1911 by Ilse Brandt, who discovered "
+    "the comet Tamsin there. Since 1987 it has belonged to the University of Selm.",
+}
+EXAMPLE_ENTITIES = (
+    "Harrowgate Observatory",
+    "Mount Orrin",
+    "Veldania",
+    "1911",
+    "Ilse Brandt",
+    "Tamsin",
+    "1987",
+    "University of Selm",
+)
+
+
+def read_entities(text):
+    """The entities of a reply, in order, each once."""
+    entities, dropped = read_items(text, "named_entities", read_text)
+    return tuple(dict.fromkeys(entities)), dropped
+
+
+def passage_entities_by_rule(fields):
+    """The title, then the names and years of each sentence (quoted phrases and content words where
+    there is no case).
+    """
+    title, text = fields["title"].strip(), fields["text"]
+    names = [title] if title else []
+    names += [
+        part[start:end]
+        for part in (title, *sentences_of(text))
+        for start, end in names_of_passage(part, title, text)
+    ]
+    return json.dumps({"named_entities": list(dict.fromkeys(names))}, ensure_ascii=False)
+
+
+PASSAGE_ENTITIES = Task(
+    name="passage_entities",
+    stage="build",
+    system=PASSAGE_SYSTEM,
+    template=PASSAGE_TEMPLATE,
+    parse=read_entities,
+    rule=passage_entities_by_rule,
+    example=(EXAMPLE_FIELDS, json.dumps({"named_entities": EXAMPLE_ENTITIES})),
+)
+
+
+QUESTION_SYSTEM = (
+    "You list the named entities that a question mentions, so that they can be looked up. Copy each one as it is written and add "
+    "nothing the question does not say. Reply with one JSON object and nothing else."
+)
+QUESTION_TEMPLATE = """List the named entities of this question as {"named_entities": [...]}.
+
+Question: $question"""
+
+
+def question_entities_by_rule(fields):
+    """The names, years and quoted phrases of the question (see `spans`); none if only the words
+    that open the request are capitalised.
+    """
+    question = fields["question"]
+    names = [question[start:end] for start, end in names_asked(question)]
+    return json.dumps({"named_entities": list(dict.fromkeys(names))}, ensure_ascii=False)
+
+
+QUESTION_ENTITIES = Task(
+    name="question_entities",
+    stage="retrieve",
+    system=QUESTION_SYSTEM,
+    template=QUESTION_TEMPLATE,
+    parse=read_entities,
+    rule=question_entities_by_rule,
+    max_tokens=300,
+    example=(
+        {
+            "question": "Did Ilse Brandt, who founded Harrowgate Observatory, ever teach at the University of Selm?"
+        },
+        '{"named_entities": ["Ilse Brandt", "Harrowgate Observatory", "University of Selm"]}',
+    ),
+)
+
+
+TRIPLES_SYSTEM = (
+    "You turn one passage into the edges of a knowledge graph. Write down what it states as triples of subject, relation and "
+    "object. Use the listed entities wherever you can, at least one in every triple and two if possible; put a name in the place of "
+    "he, she, it or they. Reply with one JSON object and nothing else."
+)
+TRIPLES_TEMPLATE = """Write the statements of this passage as {"triples": [[subject, relation, object], ...]}.
+
+Passage:
+$title
+$text
+
+Entities: $entities"""
+EXAMPLE_TRIPLES = (
+    ("Harrowgate Observatory", "stands on", "Mount Orrin"),
+    ("Mount Orrin", "lies in", "Veldania"),
+    ("Harrowgate Observatory", "was founded in", "1911"),
+    ("Harrowgate Observatory", "was founded by", "Ilse Brandt"),
+    ("Ilse Brandt", "discovered", "Tamsin"),
+    ("Tamsin", "is a", "comet"),
+    ("Tamsin", "was discovered at", "Harrowgate Observatory"),
+    ("Harrowgate Observatory", "belongs to", "University of Selm"),
+    ("Harrowgate Observatory", "has belonged to the university since", "1987"),
+)
+
+
+def read_triple(item):
+    """Three non-blank strings as a Triple; None for anything else, also for a triple that was cut
+    off.
+    """
+    if (
+        not is_array(item)
+        or len(item) != 3
+        or getattr(item, "cut", False)
+        or getattr(item, "broken", 0)
+    ):
+        return None
+    parts = [read_text(part) for part in item]
+    return None if None in parts else Triple(*parts)
+
+
+def read_triples(text):
+    """The triples of a reply, in order; what the model says twice in one list counts twice, as in
+    the authors' graphs.
+    """
+    return read_items(text, "triples", read_triple)
+
+
+def triples_by_rule(fields):
+    """Edges from the title to every name in it or in the text, and between neighbouring names of a
+    sentence. The listed entities are not used.
+
+    The relation is the wording between two names if that is short, so that the triples read well;
+    retrieval ignores it.
+    """
+    title, text = fields["title"].strip(), fields["text"]
+    triples = [
+        (title, "is about", title[start:end])
+        for start, end in names_of_passage(title, title, text)
+        if title[start:end] != title
+    ]
+    for sentence in sentences_of(text):
+        spans = names_of_passage(sentence, title, text)
+        names = [sentence[start:end] for start, end in spans]
+        triples += [
+            (title, "mentions", name)
+            for name in dict.fromkeys(names)
+            if title and name.lower() != title.lower()
+        ]
+        for (start, end), (next_start, next_end) in zip(spans, spans[1:]):
+            first, second = sentence[start:end], sentence[next_start:next_end]
+            if first.lower() != second.lower():
+                triples.append((first, wording(sentence[end:next_start]), second))
+    return json.dumps({"triples": list(dict.fromkeys(triples))}, ensure_ascii=False)
+
+
+def wording(between):
+    """The words between two spans as a relation, or "is near" where there are none or more than
+    six.
+    """
+    words = re.sub(r"[^\w\s'’-]+", " ", between).split()
+    return " ".join(words) if 1 <= len(words) <= 6 else "is near"
+
+
+TRIPLES = Task(
+    name="triples",
+    stage="build",
+    system=TRIPLES_SYSTEM,
+    template=TRIPLES_TEMPLATE,
+    parse=read_triples,
+    rule=triples_by_rule,
+    max_tokens=4096,
+    show=lambda fields: {
+        **fields,
+        "entities": json.dumps(list(fields["entities"]), ensure_ascii=False),
+    },
+    example=(
+        {**EXAMPLE_FIELDS, "entities": EXAMPLE_ENTITIES},
+        json.dumps({"triples": EXAMPLE_TRIPLES}),
+    ),
+)
