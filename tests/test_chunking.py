@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from minirag.core.corpus import Document
 from minirag.core.errors import MiniragError
-from minirag.text.chunking import (
-    chunk_sentences,
-    chunk_structure,
-    chunk_tokens,
-    sentences,
-)
+from minirag.text.chunking import chunk_sentences, chunk_structure, chunk_tokens, sentences
 from minirag.text.tokens import count_tokens, token_spans
 
 PIECES = [

@@ -6,13 +6,7 @@ from minirag.core.errors import MiniragError
 from minirag.corpora.detours import detours
 from minirag.encoders.text_encoders import load_encoder
 from minirag.evaluate import load_expected
-from minirag.reproduce.detours import (
-    detours_rows,
-    near,
-    reproduce_detours,
-    trained_rows,
-    verdicts,
-)
+from minirag.reproduce.detours import detours_rows, near, reproduce_detours, trained_rows, verdicts
 from minirag.reproduce.graph_baselines import shallow_baselines
 from minirag.reproduce.graph_prompts import Condition, examples, measure, table_of
 from minirag.reproduce.retrieval_tables import OWN_ROWS, ROWS, TARGETS, row_names

@@ -15,13 +15,7 @@ from minirag.neural.model import GraphPrompt
 from minirag.neural.pruning import SoftPruning
 from minirag.neural.settings import Settings
 from minirag.neural.training import Trainer, write_all
-from minirag.reproduce.detours_conditions import (
-    ABLATIONS,
-    CONDITIONS,
-    PLAN,
-    SEEDS,
-    make_bench,
-)
+from minirag.reproduce.detours_conditions import ABLATIONS, CONDITIONS, PLAN, SEEDS, make_bench
 from minirag.reproduce.ego_retrieval import around_named
 from minirag.reproduce.graph_prompts import examples, table_of
 

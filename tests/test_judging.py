@@ -21,11 +21,7 @@ from minirag.evaluate.judging import (
     win_matrix,
     win_rate,
 )
-from minirag.evaluate.sensemaking import (
-    answer_measures,
-    compare_windows,
-    generate_questions,
-)
+from minirag.evaluate.sensemaking import answer_measures, compare_windows, generate_questions
 from minirag.llm import load_llm
 from minirag.methods import METHODS
 from minirag.prompts import TASKS

@@ -19,13 +19,7 @@ from minirag.graphs import annotated_elements
 from minirag.index import node_index
 from minirag.index.relationships import relationship_index
 from minirag.methods import METHODS
-from minirag.methods.lightrag import (
-    LightChoices,
-    LightRAGHybrid,
-    LightRAGLocal,
-    last,
-    ranked,
-)
+from minirag.methods.lightrag import LightChoices, LightRAGHybrid, LightRAGLocal, last, ranked
 from minirag.methods.lightrag_orders import global_first, in_turns, weighted_polling
 from minirag.prompts import TASKS
 from minirag.prompts.keywords import Keywords

@@ -10,12 +10,7 @@ from minirag.cli import app
 from minirag.core.errors import MiniragError
 from minirag.evaluate import load_expected
 from minirag.reproduce import paths
-from minirag.reproduce.connections import (
-    CONNECTED,
-    DIRECTIONS,
-    THRESHOLDS,
-    stored_connections,
-)
+from minirag.reproduce.connections import CONNECTED, DIRECTIONS, THRESHOLDS, stored_connections
 from minirag.reproduce.paths import (
     PATH_NAMES,
     coverage,

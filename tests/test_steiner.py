@@ -15,11 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.algorithms.steiner import (
-    PRUNINGS,
-    objective,
-    prize_collecting_steiner_tree,
-)
+from minirag.algorithms.steiner import PRUNINGS, objective, prize_collecting_steiner_tree
 
 RECORDED = json.loads(
     (Path(__file__).parent / "recorded" / "pcst_fast.json").read_text(encoding="utf-8")

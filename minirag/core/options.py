@@ -10,16 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from html import escape
 from numbers import Integral, Real
 from types import MappingProxyType, NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .display import not_math
 from .errors import MiniragError

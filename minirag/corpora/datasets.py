@@ -10,14 +10,7 @@ from pathlib import Path
 
 from ..core.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
 from ..core.errors import MiniragError
-from .fetching import (
-    DATASETS,
-    available,
-    data_folder,
-    fetch,
-    find_dataset,
-    git_blob_id,
-)
+from .fetching import DATASETS, available, data_folder, fetch, find_dataset, git_blob_id
 
 __all__ = [
     "DATASETS",

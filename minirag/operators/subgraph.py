@@ -38,11 +38,7 @@ def ego_graphs(questions: Sequence[str], index: EgoIndex, top: int = 10) -> list
 
 
 def steiner(
-    questions: Sequence[str],
-    index: EgoIndex,
-    k: int = 3,
-    k_e: int = 5,
-    edge_cost: float = 0.5,
+    questions: Sequence[str], index: EgoIndex, k: int = 3, k_e: int = 5, edge_cost: float = 0.5
 ) -> list[SteinerStep]:
     """Steiner: the tree that collects the prizes of what is similar to the question, as G-Retriever
     does.

@@ -9,19 +9,7 @@ from ..graphs.chunk_size import entity_references
 from ..text.chunking import chunk_tokens
 from ..text.tokens import token_spans
 from ..viz import Figure, draw_graph, draw_scores, layout
-from ..viz.scene import (
-    GREEN,
-    MUTED,
-    OUTLINE,
-    PALE,
-    SKY,
-    VERMILLION,
-    Box,
-    Line,
-    Scene,
-    Text,
-    ink_on,
-)
+from ..viz.scene import GREEN, MUTED, OUTLINE, PALE, SKY, VERMILLION, Box, Line, Scene, Text, ink_on
 from .explorer import Explorer, Slider
 
 LANE, LEFT, WIDTH = 26, 64, 760

@@ -8,12 +8,7 @@ from ..core.results import Passage
 from ..operators import rank
 from ..viz import draw_ranking
 from ..viz.passages import passage_lines, passage_rows, passage_table
-from ..viz.scene import (
-    PALE,
-    SKY,
-    WHITE,
-    ink_on,
-)
+from ..viz.scene import PALE, SKY, WHITE, ink_on
 from .explorer import Choice, Explorer, Slider
 
 LANE, LEFT, WIDTH = 26, 64, 760
