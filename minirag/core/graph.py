@@ -1,13 +1,18 @@
 """The graph between corpus and index: nodes and edges that remember the chunks they were read from."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .corpus import Chunk
 from .errors import MiniragError
 from .files import dump_jsonl, read_jsonl, write_atomic
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -78,27 +83,21 @@ class Graph:
     chunks: tuple[Chunk, ...]
     claims: tuple[Claim, ...] = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         relations = sum(edge.kind == "relation" for edge in self.edges)
-        pairs = len(
-            {
-                frozenset((edge.source, edge.target))
-                for edge in self.edges
-                if edge.kind == "synonymy"
-            }
-        )
-        extra = f" and {pairs} synonymous pair{'s' * (pairs != 1)}" if pairs else ""
-        size = (
-            f"{len(self.nodes)} nodes, {relations} relations{extra}, from {len(self.chunks)} chunks"
-        )
-        return f"{self.type.capitalize()} graph by {self.source}: {size}"
+        pairs = {
+            frozenset((edge.source, edge.target)) for edge in self.edges if edge.kind == "synonymy"
+        }
+        extra = f" and {len(pairs)} synonymous pair{'s' * (len(pairs) != 1)}" if pairs else ""
+        size = f"{len(self.nodes)} nodes, {relations} relations{extra}"
+        return f"{self.type.capitalize()} graph by {self.source}: {size}, from {len(self.chunks)} chunks"
 
     @cached_property
-    def position(self):
+    def position(self) -> dict[str, int]:
         """Node name -> position in `nodes`."""
         return {node.name: i for i, node in enumerate(self.nodes)}
 
-    def to_networkx(self):
+    def to_networkx(self) -> "nx.MultiGraph":
         """A `networkx.MultiGraph` of node names, with every attribute of nodes and edges (readable
         for small graphs).
         """
@@ -106,84 +105,73 @@ class Graph:
 
         graph = nx.MultiGraph(type=self.type, source=self.source)
         for node in self.nodes:
-            graph.add_node(
-                node.name, type=node.type, description=node.description, chunks=node.chunks
-            )
+            attributes = {k: v for k, v in vars(node).items() if k != "name"}
+            graph.add_node(node.name, **attributes)
         for edge in self.edges:
             attributes = {k: v for k, v in vars(edge).items() if k not in ("source", "target")}
             graph.add_edge(self.nodes[edge.source].name, self.nodes[edge.target].name, **attributes)
         return graph
 
-    def save(self, folder):
+    def save(self, folder: str | Path) -> Path:
         """Write `nodes.jsonl`, `edges.jsonl`, `chunks.jsonl` and, last of all, `graph.json`: a
         killed run leaves no half that loads.
         """
         folder = Path(folder)
-        write_atomic(folder / "nodes.jsonl", dump_jsonl(map(asdict, self.nodes)))
-        write_atomic(folder / "edges.jsonl", dump_jsonl(map(asdict, self.edges)))
-        write_atomic(folder / "chunks.jsonl", dump_jsonl(map(asdict, self.chunks)))
-        if self.claims:
-            write_atomic(folder / "claims.jsonl", dump_jsonl(map(asdict, self.claims)))
-        counts = {
-            "nodes": len(self.nodes),
-            "edges": len(self.edges),
-            "chunks": len(self.chunks),
-            "claims": len(self.claims),
-        }
+        parts: dict[str, tuple[Any, ...]] = {name: getattr(self, name) for name in PARTS}
+        for name, rows in parts.items():
+            if rows or name != "claims":
+                write_atomic(folder / f"{name}.jsonl", dump_jsonl(map(asdict, rows)))
+        counts = {name: len(rows) for name, rows in parts.items()}
         header = {"type": self.type, "source": self.source, **counts}
         write_atomic(folder / "graph.json", json.dumps(header, ensure_ascii=False, indent=1) + "\n")
         return folder
 
     @classmethod
-    def load(cls, folder):
+    def load(cls, folder: str | Path) -> "Graph":
         """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete graph."""
         folder = Path(folder)
         if not (folder / "graph.json").is_file():
             raise MiniragError(
-                f"{folder} holds no saved graph: a folder with graph.json, written by Graph.save, is expected."
+                f"{folder} holds no saved graph: a folder with graph.json, written by Graph.save,"
+                " is expected."
             )
         header = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
-
-        with_tuple = lambda row: {**row, "chunks": tuple(row["chunks"])}
-        rows = lambda name: map(with_tuple, read_jsonl(folder / name))
-        nodes, edges = rows("nodes.jsonl"), rows("edges.jsonl")
-        chunks = tuple(Chunk(**row) for row in read_jsonl(folder / "chunks.jsonl"))
-        claims = tuple(Claim(**row) for row in rows("claims.jsonl")) if header.get("claims") else ()
-        graph = cls(
-            header["type"],
-            header["source"],
-            tuple(Node(**row) for row in nodes),
-            tuple(Edge(**row) for row in edges),
-            chunks,
-            claims,
-        )
-        found = {
-            "nodes": len(graph.nodes),
-            "edges": len(graph.edges),
-            "chunks": len(graph.chunks),
-            "claims": len(graph.claims),
-        }
+        parts: dict[str, tuple[Any, ...]] = {}  # Any: Node, Edge, Chunk or Claim
+        for name, kind in PARTS.items():
+            written = name != "claims" or header.get(name)
+            rows = read_jsonl(folder / f"{name}.jsonl") if written else ()
+            parts[name] = tuple(kind(**_with_tuple(row)) for row in rows)
+        found = {name: len(rows) for name, rows in parts.items()}
         if any(header.get(name, 0) != count for name, count in found.items()):
             raise MiniragError(
-                f"{folder} is incomplete: graph.json announces {header}, the files hold {found}. Build the graph again."
+                f"{folder} is incomplete: graph.json announces {header}, the files hold {found}."
+                " Build the graph again."
             )
+        graph = cls(header["type"], header["source"], **parts)
         graph._check_places(folder)
         return graph
 
-    def _check_places(self, folder):
+    def _check_places(self, folder: Path) -> None:
         """Raise where a node, edge or claim points to a node or chunk that is not there."""
         claims = [claim.subject for claim in self.claims]
         claims += [claim.object for claim in self.claims if claim.object is not None]
         ends = [place for edge in self.edges for place in (edge.source, edge.target)]
         check_places(claims + ends, len(self.nodes), f"{folder} names nodes")
-        elements = (*self.nodes, *self.edges, *self.claims)
+        elements: tuple[Node | Edge | Claim, ...] = (*self.nodes, *self.edges, *self.claims)
         read = [place for element in elements for place in element.chunks]
         check_places(read, len(self.chunks), f"{folder} names chunks")
 
 
-def check_places(places, count, what):
+PARTS: dict[str, type[Any]] = {"nodes": Node, "edges": Edge, "chunks": Chunk, "claims": Claim}
+
+
+def _with_tuple(row: dict[str, Any]) -> dict[str, Any]:  # Any: a row of JSON
+    return {**row, "chunks": tuple(row["chunks"])} if "chunks" in row else row
+
+
+def check_places(places: Iterable[object], count: int, what: str) -> None:
     """Raise `MiniragError` unless every place is a whole number from 0 to `count` - 1."""
     for place in places:
         if type(place) is not int or not 0 <= place < count:
-            said = f"{what} that are not there, such as number {place!r} of {count}"
-            raise MiniragError(f"{said}. Build it again.")
+            named = f"{what} that are not there, such as number {place!r} of {count}"
+            raise MiniragError(f"{named}. Build it again.")
