@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.algorithms.approximate import InvertedLists, exact_neighbours, measured_epsilon
+from minirag.algorithms.vectors import InvertedLists, exact_neighbours, measured_epsilon
 from minirag.algorithms.late_interaction import (
     TokenVectors,
     best_matches,

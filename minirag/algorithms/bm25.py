@@ -5,17 +5,25 @@ documents less.
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 
-def tokenize(text):
+def tokenize(text: str) -> list[str]:
     """Lower-cased runs of letters, digits and underscores, in every script."""
     return re.findall(r"\w+", text.lower())
 
 
-def bm25_by_hand(documents, query, k1=1.5, b=0.75, epsilon=0.25):
+def bm25_by_hand(
+    documents: Sequence[Sequence[str]],
+    query: Sequence[str],
+    k1: float = 1.5,
+    b: float = 0.75,
+    epsilon: float = 0.25,
+) -> list[float]:
     """BM25 scores (list of floats, one per document) of a token list, word by word and document by
     document.
 
@@ -48,15 +56,22 @@ class BM25:
     TypeError for strings in place of token lists; an empty document scores 0.
     """
 
-    def __init__(self, documents, k1=1.5, b=0.75, epsilon=0.25):
+    def __init__(
+        self,
+        documents: Iterable[Sequence[str]],
+        k1: float = 1.5,
+        b: float = 0.75,
+        epsilon: float = 0.25,
+    ) -> None:
         documents = list(documents)
         if not documents:
             raise ValueError("BM25 needs at least one document; the corpus is empty.")
         if any(isinstance(document, str) for document in documents):
             raise TypeError(
-                "BM25 takes documents as lists of tokens, not as strings; use bm25.tokenize(text) on each."
+                "BM25 takes documents as lists of tokens, not as strings; "
+                "use bm25.tokenize(text) on each."
             )
-        self.vocabulary = {}
+        self.vocabulary: dict[str, int] = {}
         words = [
             self.vocabulary.setdefault(word, len(self.vocabulary))
             for document in documents
@@ -71,8 +86,10 @@ class BM25:
         self.weights = self._weights(counts.T, lengths, k1, b, epsilon)
 
     @staticmethod
-    def _weights(counts, lengths, k1, b, epsilon):
-        """counts: sparse csr (words, documents) of occurrences -> BM25 weights of the same shape."""
+    def _weights(
+        counts: sp.csr_array, lengths: NDArray[np.int64], k1: float, b: float, epsilon: float
+    ) -> sp.csr_array:
+        """BM25 weights of the shape of `counts`, the occurrences (words, documents)."""
         containing = np.diff(counts.indptr)
         idf = np.log((len(lengths) - containing + 0.5) / (containing + 0.5))
         idf = np.where(idf < 0, epsilon * (idf.mean() if len(idf) else 0), idf)
@@ -86,13 +103,14 @@ class BM25:
         )
         return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
-    def scores(self, query):
+    def scores(self, query: Sequence[str]) -> NDArray[np.float64]:
         """Scores (documents,) of a token list; a word said twice counts twice, an unknown word not
         at all.
         """
         if isinstance(query, str):
             raise TypeError(
-                "BM25 takes a question as a list of tokens, not as a string; use bm25.tokenize(text)."
+                "BM25 takes a question as a list of tokens, not as a string; "
+                "use bm25.tokenize(text)."
             )
         scores = np.zeros(self.weights.shape[1])
         start, documents, weights = self.weights.indptr, self.weights.indices, self.weights.data

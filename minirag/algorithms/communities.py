@@ -6,15 +6,32 @@ hierarchy above them is written here.
 
 import random
 import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
+
+Node = Any  # whatever the caller's graph has for nodes
+Level = list[set[Node]]
+Labels = NDArray[np.int64]  # (nodes,): the number of each node's community
+Ends = NDArray[np.int64]  # (edges, 2): positions of the nodes that an edge joins
+Weights = NDArray[np.float64]  # (edges,)
+# labels, ends, weights, seed and resolution -> the labels inside each community
+Division = Callable[[Labels, Ends, Weights, int, float], Labels]
 
 
 def hierarchy(
-    graph, method="leiden", max_size=10, seed=0, resolution=1.0, largest_component_only=False
-):
+    graph: nx.Graph,
+    method: Literal["leiden", "leidenalg", "louvain"] = "leiden",
+    max_size: int = 10,
+    seed: int = 0,
+    resolution: float = 1.0,
+    largest_component_only: bool = False,
+) -> list[Level]:
     """Levels of communities, coarsest first; each level a list of sets of nodes, largest first.
 
     graph: networkx, read as undirected; parallel and reversed edges add their "weight" (default 1);
@@ -37,19 +54,22 @@ def hierarchy(
     if largest_component_only and len(graph):
         graph = graph.subgraph(max(nx.connected_components(nx.Graph(graph)), key=len))
     nodes, ends, weights = _arrays(graph)
-    levels, labels, large = [], np.zeros(len(nodes), dtype=int), np.ones(len(nodes), dtype=bool)
+    levels: list[Labels] = []
+    labels, large = np.zeros(len(nodes), dtype=np.int64), np.ones(len(nodes), dtype=bool)
     while large.any():
         found = _divide(labels, large, ends, weights, _METHODS[method], seed, resolution)
         if levels and found.max() == labels.max():
             break
         levels.append(found)
-        sizes, sizes_above = (np.bincount(some)[some] for some in (found, labels))
+        sizes, sizes_above = np.bincount(found)[found], np.bincount(labels)[labels]
         # What came back whole would come back whole again.
         labels, large = found, (sizes > max_size) & (sizes < sizes_above)
     return [_sets(nodes, level) for level in levels]
 
 
-def modularity(graph, partition, resolution=1.0):
+def modularity(
+    graph: nx.Graph, partition: Sequence[Collection[Node]], resolution: float = 1.0
+) -> float:
     """Newman's modularity of a partition (sets of nodes that cover the graph), with weights: (-1/2,
     1).
 
@@ -66,32 +86,40 @@ def modularity(graph, partition, resolution=1.0):
     return float(inside / total - resolution * ((strength / (2 * total)) ** 2).sum())
 
 
-def parents(levels):
+def parents(levels: Sequence[Level]) -> list[list[int]]:
     """For every community of every level but the first, the position of the community above that
     holds it: one list a level.
     """
     links = []
-    for above, below in zip(levels, levels[1:]):
+    for above, below in pairwise(levels):
         home = {node: number for number, members in enumerate(above) for node in members}
         links.append([home[next(iter(members))] for members in below])
     return links
 
 
-def _divide(labels, large, ends, weights, method, seed, resolution):
+def _divide(
+    labels: Labels,
+    large: NDArray[np.bool_],
+    ends: Ends,
+    weights: Weights,
+    method: Division,
+    seed: int,
+    resolution: float,
+) -> Labels:
     """New labels: each community of nodes marked `large` is divided on its own, the others stay."""
-    some = np.flatnonzero(large)
-    some = some[np.argsort(labels[some], kind="stable")]  # a community's nodes side by side
-    place = np.empty(len(labels), dtype=int)
-    place[some] = np.arange(len(some))
+    nodes = np.flatnonzero(large)
+    nodes = nodes[np.argsort(labels[nodes], kind="stable")]  # a community's nodes side by side
+    place = np.empty(len(labels), dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
     inside = large[ends[:, 0]] & (labels[ends[:, 0]] == labels[ends[:, 1]])
     divided = labels.copy()
-    divided[some] = len(labels) + method(
-        _first_seen(labels[some]), place[ends[inside]], weights[inside], seed, resolution
+    divided[nodes] = len(labels) + method(
+        _first_seen(labels[nodes]), place[ends[inside]], weights[inside], seed, resolution
     )
     return _first_seen(divided)
 
 
-def _leiden(labels, ends, weights, seed, resolution):
+def _leiden(labels: Labels, ends: Ends, weights: Weights, seed: int, resolution: float) -> Labels:
     """igraph's Leiden on all communities in one call, since no edge joins two of them.
 
     It maximises the sum of w - resolution * n_u * n_v over pairs of nodes in the same part. With a
@@ -120,7 +148,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 @contextmanager
-def _drawing_from(seed):
+def _drawing_from(seed: int) -> Iterator[None]:
     """igraph has one random number generator: a seeded one here, Python's own afterwards."""
     import igraph
 
@@ -132,17 +160,19 @@ def _drawing_from(seed):
             igraph.set_random_number_generator(random)
 
 
-def _each(partition):
+def _each(partition: Callable[[int, Ends, Weights, int, float], Labels]) -> Division:
     """A method for many communities out of one for a graph; nodes come sorted by community."""
 
-    def method(labels, ends, weights, seed, resolution):
+    def method(
+        labels: Labels, ends: Ends, weights: Weights, seed: int, resolution: float
+    ) -> Labels:
         numbers = np.arange(labels[-1] + 2)
         order = np.argsort(labels[ends[:, 0]], kind="stable")
         ends, weights = ends[order], weights[order]
         nodes = np.searchsorted(labels, numbers)
         edges = np.searchsorted(labels[ends[:, 0]], numbers)
-        found = np.empty(len(labels), dtype=int)
-        for start, end, first, last in zip(nodes, nodes[1:], edges, edges[1:]):
+        found = np.empty(len(labels), dtype=np.int64)
+        for (start, end), (first, last) in zip(pairwise(nodes), pairwise(edges)):
             own = ends[first:last] - start
             # Numbers of parts are below the number of nodes, so that none is taken twice.
             found[start:end] = start + partition(
@@ -153,7 +183,7 @@ def _each(partition):
     return method
 
 
-def _leidenalg(count, ends, weights, seed, resolution):
+def _leidenalg(count: int, ends: Ends, weights: Weights, seed: int, resolution: float) -> Labels:
     import igraph
     import leidenalg
 
@@ -168,7 +198,7 @@ def _leidenalg(count, ends, weights, seed, resolution):
     return np.array(found.membership)
 
 
-def _louvain(count, ends, weights, seed, resolution):
+def _louvain(count: int, ends: Ends, weights: Weights, seed: int, resolution: float) -> Labels:
     import community
 
     graph = nx.empty_graph(count)
@@ -177,10 +207,14 @@ def _louvain(count, ends, weights, seed, resolution):
     return np.array([found[node] for node in range(count)])
 
 
-_METHODS = {"leiden": _leiden, "leidenalg": _each(_leidenalg), "louvain": _each(_louvain)}
+_METHODS: dict[str, Division] = {
+    "leiden": _leiden,
+    "leidenalg": _each(_leidenalg),
+    "louvain": _each(_louvain),
+}
 
 
-def _arrays(graph):
+def _arrays(graph: nx.Graph) -> tuple[list[Node], Ends, Weights]:
     """Nodes in a fixed order, edge ends (m, 2) and weights (m,), each unordered pair once, loops
     and zero weights dropped.
     """
@@ -188,11 +222,11 @@ def _arrays(graph):
     if not nodes:
         raise ValueError("The graph has no nodes: there is nothing to divide into communities.")
     position = {node: i for i, node in enumerate(nodes)}
-    edges = np.fromiter(
+    edges: NDArray[np.float64] = np.fromiter(
         ((position[u], position[v], w) for u, v, w in graph.edges(data="weight", default=1.0)),
         dtype=np.dtype((float, 3)),
     )
-    ends, weights = edges[:, :2].astype(int), edges[:, 2]
+    ends, weights = edges[:, :2].astype(np.int64), edges[:, 2]
     for wrong in np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))[:1]:
         u, v = (nodes[i] for i in ends[wrong])
         raise ValueError(
@@ -202,17 +236,18 @@ def _arrays(graph):
     kept = (ends[:, 0] != ends[:, 1]) & (weights > 0)
     low, high = np.sort(ends[kept], axis=1).T
     pairs, which = np.unique(low * len(nodes) + high, return_inverse=True)
-    summed = np.bincount(which, weights[kept], len(pairs))
+    summed = np.bincount(which, weights[kept], len(pairs)).astype(np.float64, copy=False)
     return nodes, np.column_stack(np.divmod(pairs, len(nodes))), summed
 
 
-def _first_seen(labels):
+def _first_seen(labels: Labels) -> Labels:
     """Labels numbered by the first node that carries them, so that they depend on nothing else."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
+    renumbered: Labels = np.argsort(np.argsort(first))[inverse]
+    return renumbered
 
 
-def _sets(nodes, labels):
+def _sets(nodes: Sequence[Node], labels: Labels) -> Level:
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels))
     ranked = [nodes[i] for i in order.tolist()]

@@ -7,19 +7,19 @@ import io
 import json
 import re
 from collections import deque
+from collections.abc import Iterable
 
 from .textual import TextualGraph
 
 TO, VIA = " is connected to ", " via "
 SUFFIX = re.compile(r" \[([0-9]+)\]")
 NUMBERED = re.compile(f"(.*){SUFFIX.pattern}", re.DOTALL)
-UNSEEN_BREAKS = re.compile(
-    "[\x7f\x85\u2028\u2029]"
-)  # json leaves these as they are, and some readers begin a new line at them
+# json leaves these as they are, and some readers begin a new line at them
+UNSEEN_BREAKS = re.compile("[\x7f\x85\u2028\u2029]")
 DECODER = json.JSONDecoder()
 
 
-def split(ego, root=0):
+def split(ego: TextualGraph, root: int = 0) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The two parts of an ego-graph, as two sorted tuples of edge positions: the paper's T_g, a
     tree grown breadth-first from the root, and E_g, the rest.
 
@@ -29,18 +29,19 @@ def split(ego, root=0):
 
     Source: GRAG, Sec. 4.2 (description)
     """
-    tree = set().union(*(edges for _, edges in _trees(ego, root)))
+    tree = {edge for _, edges in _trees(ego, root) for edge in edges}
     return tuple(sorted(tree)), tuple(i for i in range(len(ego.edges)) if i not in tree)
 
 
-def reading_order(ego, root=0):
+def reading_order(ego: TextualGraph, root: int = 0) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """In which order a description names things: `(node positions, edge positions)`, all of them,
     the root first.
 
     Pre-order: the edges of a node stand in their order, and the edges of a node's child follow the
     tree edge that leads to the child.
     """
-    out, order = _leaving(ego), []
+    out = _leaving(ego)
+    order: list[int] = []
     for start, tree in _trees(ego, root):
         path = [iter(out[start])]
         while path:
@@ -51,21 +52,21 @@ def reading_order(ego, root=0):
             order.append(edge)
             if edge in tree:
                 path.append(iter(out[ego.edges[edge][2]]))
-    named = dict.fromkeys([root] if ego.nodes else [])
+    named = [root] if ego.nodes else []
     for edge in order:
         head, _, tail = ego.edges[edge]
-        named.update({head: None, tail: None})
-    return tuple(named | dict.fromkeys(range(len(ego.nodes)))), tuple(order)
+        named += [head, tail]
+    return tuple(dict.fromkeys([*named, *range(len(ego.nodes))])), tuple(order)
 
 
-def canonical(ego, root=0):
+def canonical(ego: TextualGraph, root: int = 0) -> TextualGraph:
     """The same graph with nodes and edges in the order of its description, so the root is node 0:
     what `parse_description(describe(ego, root))` gives back.
     """
     return ego.subgraph(*reading_order(ego, root))
 
 
-def describe(ego, root=0):
+def describe(ego: TextualGraph, root: int = 0) -> str:
     """The ego-graph as sentences "{head} is connected to {tail} via {relation}", a line an edge, in
     pre-order of its breadth-first tree.
 
@@ -84,11 +85,13 @@ def describe(ego, root=0):
     Source: GRAG, Sec. 4.2 (description)
     """
     nodes, edges = reading_order(ego, root)
-    seen, name = {}, {}
+    seen: dict[str, int] = {}
+    name: dict[int, str] = {}
     for node in nodes:
         text = ego.nodes[node]
         seen[text] = seen.get(text, 0) + 1
-        ambiguous = TO in f" {text} " or VIA in f" {text} " or NUMBERED.fullmatch(text)
+        padded = f" {text} "
+        ambiguous = TO in padded or VIA in padded or NUMBERED.fullmatch(text) is not None
         name[node] = _quoted(text, ambiguous) + (f" [{seen[text]}]" if seen[text] > 1 else "")
     joined = {end for head, _, tail in ego.edges for end in (head, tail)}
     first = [name[root]] if nodes and all(head != root for head, _, _ in ego.edges) else []
@@ -101,7 +104,7 @@ def describe(ego, root=0):
     )
 
 
-def describe_all(egos):
+def describe_all(egos: Iterable[TextualGraph]) -> str:
     """The descriptions of several graphs, one after the other; a line that more than one of them
     has stands where it comes first.
 
@@ -112,7 +115,7 @@ def describe_all(egos):
     return "\n".join(dict.fromkeys(line for ego in egos for line in describe(ego).split("\n")))
 
 
-def parse_description(text):
+def parse_description(text: str) -> TextualGraph:
     """The graph that a description tells of, its root node 0, nodes and edges in the order in which
     they are named.
 
@@ -120,25 +123,27 @@ def parse_description(text):
 
     Source: GRAG, Sec. 4.2 (description)
     """
-    place, edges = {}, []
+    place: dict[tuple[str, int], int] = {}
+    edges = []
     for number, line in enumerate(text.split("\n") if text else [], start=1):
         try:
-            head, rest = _name(line, TO)
-            head = place.setdefault(head, len(place))
+            name, rest = _name(line, TO)
+            head = place.setdefault(name, len(place))
             if rest:
-                tail, rest = _name(rest.removeprefix(TO), VIA)
+                name, rest = _name(rest.removeprefix(TO), VIA)
                 relation = rest.removeprefix(VIA)
                 if not rest or not relation:
                     raise ValueError("a relation after ' via ' is missing")
-                edges.append((head, _unquoted(relation), place.setdefault(tail, len(place))))
+                edges.append((head, _unquoted(relation), place.setdefault(name, len(place))))
         except ValueError as error:
             raise ValueError(
-                f"Line {number} of the description, {line!r}: {error}. Expected 'head is connected to tail via relation', or a name."
+                f"Line {number} of the description, {line!r}: {error}. "
+                "Expected 'head is connected to tail via relation', or a name."
             ) from error
     return TextualGraph(tuple(text for text, _ in place), tuple(edges))
 
 
-def code_outline(ego, root=0, hops=2):
+def code_outline(ego: TextualGraph, root: int = 0, hops: int = 2) -> str:
     """The numbered outline that a function of the released code would print for node 0's ego-graph.
     Nothing there calls it, and it loses edges.
 
@@ -151,9 +156,12 @@ def code_outline(ego, root=0, hops=2):
     if not ego.nodes:
         return ""
     _check_root(ego, root)
-    out, lines = _leaving(ego), []
+    out = _leaving(ego)
     text = {(head, tail): relation for head, relation, tail in ego.edges}
-    depth, number, parent, extra, waiting = {root: 0}, {root: ""}, {}, {}, deque([root])
+    depth, number, waiting = {root: 0}, {root: ""}, deque([root])
+    parent: dict[int, int] = {}
+    extra: dict[int, list[int]] = {}
+    lines: list[str] = []
     while waiting:
         node = waiting.popleft()
         for tail in dict.fromkeys(ego.edges[i][2] for i in out[node] if depth[node] < hops):
@@ -163,30 +171,24 @@ def code_outline(ego, root=0, hops=2):
             depth[tail], parent[tail] = depth[node] + 1, node
             number[tail] = f"{number[node]}.{sum(p == node for p in parent.values())}".strip(".")
             waiting.append(tail)
-    for node in sorted(
-        depth, key=lambda node: [int(part) for part in number[node].split(".") if part]
-    ):
-        name, indent, inner = (
-            ego.nodes[node],
-            "  " * max(depth[node] - 1, 0),
-            node in parent.values(),
-        )
-        more = " ".join(
-            f"{ego.nodes[tail]} via {text[node, tail]};" for tail in extra.get(node, ())
-        )
-        lines.append(
-            f"[ROOT] {name}."
-            if node == root
-            else f"{indent}{number[node]} {name} via {text[parent[node], node]}."
-        )
-        if inner or more:
-            lines.append(f"{indent}{name} is connected to: {more}")
+    for node in sorted(depth, key=lambda node: [int(i) for i in number[node].split(".") if i]):
+        name, indent = ego.nodes[node], "  " * max(depth[node] - 1, 0)
+        inner = node in parent.values()
+        others = [f"{ego.nodes[tail]} via {text[node, tail]};" for tail in extra.get(node, ())]
+        if node == root:
+            lines.append(f"[ROOT] {name}.")
+        else:
+            lines.append(f"{indent}{number[node]} {name} via {text[parent[node], node]}.")
+        if inner or others:
+            lines.append(f"{indent}{name} is connected to: {' '.join(others)}")
         if inner and node != root:
             lines.append(f"{name} is connected to:")
     return "\n".join(lines)
 
 
-def flat_text(graph, nodes=None, edges=None):
+def flat_text(
+    graph: TextualGraph, nodes: Iterable[int] | None = None, edges: Iterable[int] | None = None
+) -> str:
     """G-Retriever's text of a subgraph: two tables as CSV, `node_id,node_attr` and
     `src,edge_attr,dst`.
 
@@ -195,38 +197,38 @@ def flat_text(graph, nodes=None, edges=None):
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(["node_id", "node_attr"])
-    rows.writerows(
-        (node, graph.nodes[node]) for node in (range(len(graph.nodes)) if nodes is None else nodes)
-    )
+    positions = range(len(graph.nodes)) if nodes is None else nodes
+    rows.writerows((node, graph.nodes[node]) for node in positions)
     table.write("\n")
     rows.writerow(["src", "edge_attr", "dst"])
     rows.writerows(graph.edges if edges is None else (graph.edges[edge] for edge in edges))
     return table.getvalue()
 
 
-def _check_root(ego, root):
+def _check_root(ego: TextualGraph, root: int) -> None:
     if ego.nodes and not 0 <= root < len(ego.nodes):
         raise ValueError(f"root={root!r}: expected a position among {len(ego.nodes)} nodes.")
 
 
-def _leaving(ego):
-    out = [[] for _ in ego.nodes]
+def _leaving(ego: TextualGraph) -> list[list[int]]:
+    out: list[list[int]] = [[] for _ in ego.nodes]
     for edge, (head, _, _) in enumerate(ego.edges):
         out[head].append(edge)
     return out
 
 
-def _trees(ego, root):
+def _trees(ego: TextualGraph, root: int) -> list[tuple[int, set[int]]]:
     """(start, positions of its tree's edges): the root's tree first, then one for each first node
     that is left and has an edge to go on.
     """
     _check_root(ego, root)
-    out, reached, trees = _leaving(ego), set(), []
+    out, reached = _leaving(ego), set[int]()
+    trees: list[tuple[int, set[int]]] = []
     for start in [root] * bool(ego.nodes) + [node for node in range(len(ego.nodes)) if out[node]]:
         if start in reached:
             continue
         reached.add(start)
-        tree, waiting = set(), deque([start])
+        tree, waiting = set[int](), deque([start])
         while waiting:
             for edge in out[waiting.popleft()]:
                 tail = ego.edges[edge][2]
@@ -238,29 +240,26 @@ def _trees(ego, root):
     return trees
 
 
-def _quoted(text, ambiguous=False):
-    if (
-        not ambiguous
-        and text.splitlines() == [text]
-        and text == text.strip()
-        and not text.startswith('"')
-    ):
+def _quoted(text: str, ambiguous: bool = False) -> str:
+    one_line = text.splitlines() == [text] and text == text.strip()
+    if one_line and not ambiguous and not text.startswith('"'):
         return text
     return UNSEEN_BREAKS.sub(
         lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False)
     )
 
 
-def _unquoted(text):
+def _unquoted(text: str) -> str:
     if not text.startswith('"'):
         return text
+    whole: str
     whole, end = DECODER.raw_decode(text)
     if end < len(text):
         raise ValueError("something follows a closing quote")
     return whole
 
 
-def _name(line, separator):
+def _name(line: str, separator: str) -> tuple[tuple[str, int], str]:
     """((text, number), rest): the name at the start of a line, and what is left from the separator
     on, "" if nothing is.
     """

@@ -3,17 +3,23 @@ a question. All roots at once, as sparse matrices.
 """
 
 from collections import deque
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .vectors import SAME, normalize
+from .textual import TextualGraph
+from .vectors import SAME, Positions, normalize
 
-OTHER_WAY = {"out": "in", "in": "out", "both": "both"}
+Direction = Literal["out", "in", "both"]
+OTHER_WAY: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 QUESTIONS_AT_ONCE = 256
 
 
-def members(graph, hops, direction="out", roots=None):
+def members(
+    graph: TextualGraph, hops: int, direction: Direction = "out", roots: ArrayLike | None = None
+) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
     """What belongs to the ego-graph of every node: `(nodes, edges)`, two CSR matrices of ones,
     (roots, nodes) and (roots, edges).
 
@@ -29,14 +35,14 @@ def members(graph, hops, direction="out", roots=None):
     count = len(graph.nodes)
     heads, tails = _ends(graph)
     _check_reach(hops, direction)
-    roots = np.arange(count) if roots is None else np.asarray(roots, dtype=np.int64).reshape(-1)
-    if len(roots) and not (0 <= roots.min() and roots.max() < count):
+    rows = np.arange(count) if roots is None else np.asarray(roots, dtype=np.int64).reshape(-1)
+    if len(rows) and not (0 <= rows.min() and rows.max() < count):
         raise ValueError(
-            f"A root is a position among {count} nodes; got {roots.min()} to {roots.max()}."
+            f"A root is a position among {count} nodes; got {rows.min()} to {rows.max()}."
         )
     links = _ones(heads, tails, (count, count))
     links = {"out": links, "in": links.T, "both": links + links.T}[direction].tocsr()
-    inside = _ones(np.arange(len(roots)), roots, (len(roots), count))
+    inside = _ones(np.arange(len(rows)), rows, (len(rows), count))
     newest = inside
     for _ in range(int(hops)):
         reached = _as_ones(newest @ links)
@@ -48,7 +54,12 @@ def members(graph, hops, direction="out", roots=None):
     return _as_ones(inside), _as_ones(induced)
 
 
-def pool(node_vectors, edge_vectors, node_members, edge_members):
+def pool(
+    node_vectors: ArrayLike,
+    edge_vectors: ArrayLike,
+    node_members: sparse.csr_matrix,
+    edge_members: sparse.csr_matrix,
+) -> NDArray[np.float64]:
     """The paper's z_g: the mean over the vectors of all nodes and all edges of each ego-graph,
     (roots, d), float64.
 
@@ -59,10 +70,8 @@ def pool(node_vectors, edge_vectors, node_members, edge_members):
 
     Source: GRAG, Eq. 2 (eq-2)
     """
-    nodes, edges = (
-        np.asarray(node_vectors, dtype=np.float64),
-        np.asarray(edge_vectors, dtype=np.float64),
-    )
+    nodes = np.asarray(node_vectors, dtype=np.float64)
+    edges = np.asarray(edge_vectors, dtype=np.float64)
     shapes = nodes.shape, edges.shape, node_members.shape, edge_members.shape
     wide = nodes.ndim == edges.ndim == 2 and nodes.shape[1] == edges.shape[1]
     if not (
@@ -71,16 +80,18 @@ def pool(node_vectors, edge_vectors, node_members, edge_members):
         and edge_members.shape[1] == len(edges)
     ):
         raise ValueError(
-            f"Shapes (n, d), (m, d), (roots, n) and (roots, m) are expected; got {', '.join(map(str, shapes))}."
+            "Shapes (n, d), (m, d), (roots, n) and (roots, m) are expected; "
+            f"got {', '.join(map(str, shapes))}."
         )
     totals = node_members @ nodes + edge_members @ edges
-    sizes = np.asarray(
-        node_members.sum(axis=1) + edge_members.sum(axis=1), dtype=np.float64
-    ).reshape(-1, 1)
-    return totals / np.maximum(sizes, 1)
+    sizes = np.asarray(node_members.sum(axis=1) + edge_members.sum(axis=1), dtype=np.float64)
+    means: NDArray[np.float64] = totals / np.maximum(sizes.reshape(-1, 1), 1)
+    return means
 
 
-def ego_graph(graph, root, hops, direction="out"):
+def ego_graph(
+    graph: TextualGraph, root: int, hops: int, direction: Direction = "out"
+) -> tuple[TextualGraph, tuple[int, ...], tuple[int, ...]]:
     """One ego-graph: `(TextualGraph, node positions, edge positions)`; the positions say where in
     `graph` its nodes and edges come from.
 
@@ -92,7 +103,7 @@ def ego_graph(graph, root, hops, direction="out"):
     if not 0 <= root < len(graph.nodes):
         raise ValueError(f"root={root!r}: expected a position among {len(graph.nodes)} nodes.")
     _check_reach(hops, direction)
-    near = {}
+    near: dict[int, set[int]] = {}
     for head, _, tail in graph.edges:
         if direction != "in":
             near.setdefault(head, set()).add(tail)
@@ -105,14 +116,16 @@ def ego_graph(graph, root, hops, direction="out"):
             fresh = [other for other in sorted(near.get(node, ())) if other not in depth]
             depth.update(dict.fromkeys(fresh, depth[node] + 1))
             waiting.extend(fresh)
-    order, edges = (
-        list(depth),
-        [i for i, (head, _, tail) in enumerate(graph.edges) if head in depth and tail in depth],
+    order = tuple(depth)
+    edges = tuple(
+        i for i, (head, _, tail) in enumerate(graph.edges) if head in depth and tail in depth
     )
-    return graph.subgraph(order, edges), tuple(order), tuple(edges)
+    return graph.subgraph(order, edges), order, edges
 
 
-def rank_ego_graphs(question_vectors, pooled, top):
+def rank_ego_graphs(
+    question_vectors: ArrayLike, pooled: ArrayLike, top: int
+) -> tuple[Positions, NDArray[np.float64]]:
     """The `top` ego-graphs with the greatest cosine to each question: positions (q, min(top, n))
     and cosines of that shape, best first, equals by position.
 
@@ -122,29 +135,30 @@ def rank_ego_graphs(question_vectors, pooled, top):
 
     Source: GRAG, Eq. 4 (eq-4)
     """
-    given, pooled = (
-        np.asarray(question_vectors, dtype=np.float64),
-        np.asarray(pooled, dtype=np.float64),
-    )
+    given = np.asarray(question_vectors, dtype=np.float64)
+    egos = np.asarray(pooled, dtype=np.float64)
     questions = np.atleast_2d(given)
-    if pooled.ndim != 2 or questions.shape[1] != pooled.shape[1]:
+    if egos.ndim != 2 or questions.shape[1] != egos.shape[1]:
         raise ValueError(
-            f"Questions {questions.shape} and ego-graphs {pooled.shape} must be (q, d) and (n, d) with the same d: were they made by one encoder?"
+            f"Questions {questions.shape} and ego-graphs {egos.shape} must be (q, d) and (n, d) "
+            "with the same d: were they made by one encoder?"
         )
     if top < 1:
         raise ValueError(f"top must be at least 1; got {top}.")
-    questions, pooled = normalize(questions), normalize(pooled)
-    places = np.empty((len(questions), min(top, len(pooled))), dtype=np.int64)
+    asked, held = normalize(questions), normalize(egos)
+    places = np.empty((len(questions), min(top, len(egos))), dtype=np.int64)
     cosines = np.empty(places.shape)
     for start in range(0, len(questions), QUESTIONS_AT_ONCE):
-        some = slice(start, start + QUESTIONS_AT_ONCE)
-        found = np.round(questions[some] @ pooled.T, SAME)
-        places[some] = np.argsort(-found, axis=1, kind="stable")[:, : places.shape[1]]
-        cosines[some] = np.take_along_axis(found, places[some], axis=1)
+        block = slice(start, start + QUESTIONS_AT_ONCE)
+        found = np.round(asked[block] @ held.T, SAME)
+        places[block] = np.argsort(-found, axis=1, kind="stable")[:, : places.shape[1]]
+        cosines[block] = np.take_along_axis(found, places[block], axis=1)
     return (places[0], cosines[0]) if given.ndim == 1 else (places, cosines)
 
 
-def touched(graph, edges, hops, direction="out"):
+def touched(
+    graph: TextualGraph, edges: ArrayLike, hops: int, direction: Direction = "out"
+) -> Positions:
     """The roots whose ego-graphs hold one of the edges at these positions of `graph`, sorted: those
     that changed when the edges were added, and no others.
 
@@ -152,31 +166,31 @@ def touched(graph, edges, hops, direction="out"):
     ends. hops, direction and errors: as for `members`.
     """
     _check_reach(hops, direction)
-    heads, tails = (ends[np.asarray(edges, dtype=np.int64)] for ends in _ends(graph))
+    added = np.asarray(edges, dtype=np.int64)
+    heads, tails = (ends[added] for ends in _ends(graph))
     ends, row = np.unique(np.concatenate([heads, tails]), return_inverse=True)
     holding, _ = members(graph, hops, OTHER_WAY[direction], ends)
-    return np.unique(
-        holding[row[: len(heads)]].multiply(holding[row[len(heads) :]]).tocsr().indices
-    )
+    both = holding[row[: len(heads)]].multiply(holding[row[len(heads) :]]).tocsr()
+    return np.unique(both.indices)
 
 
-def _check_reach(hops, direction):
+def _check_reach(hops: int, direction: str) -> None:
     if int(hops) != hops or hops < 0:
         raise ValueError(f"hops={hops!r}: expected a whole number, 0 or more.")
     if direction not in OTHER_WAY:
         raise ValueError(f"direction={direction!r}: expected 'out', 'in' or 'both'.")
 
 
-def _ends(graph):
+def _ends(graph: TextualGraph) -> tuple[Positions, Positions]:
     ends = np.array([(head, tail) for head, _, tail in graph.edges], dtype=np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1]
 
 
-def _ones(rows, columns, shape):
+def _ones(rows: Positions, columns: Positions, shape: tuple[int, int]) -> sparse.csr_matrix:
     return _as_ones(sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape))
 
 
-def _as_ones(matrix):
+def _as_ones(matrix: sparse.spmatrix) -> sparse.csr_matrix:
     matrix = matrix.tocsr()
     matrix.eliminate_zeros()
     matrix.sort_indices()

@@ -6,13 +6,24 @@ which is another one.
 
 import warnings
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import pairwise, permutations
+from typing import Any
+
+import networkx as nx
+
+Node = Any  # whatever the caller's graph has for nodes
+Path = tuple[Node, ...]
+Scored = tuple[Path, float]  # a path and its reliability
+Ways = Mapping[Node, Collection[Node]]  # a node -> the nodes that a path may go on to
 
 PATHS_A_START = 20_000  # finished or not
 
 
-def resource_flow(graph, source, alpha=0.8, threshold=0.05):
+def resource_flow(
+    graph: nx.Graph, source: Node, alpha: float = 0.8, threshold: float = 0.05
+) -> dict[Node, float]:
     """The resource S of every node that a unit of resource at `source` reaches: a dict node ->
     S(node), S(source) = 1.
 
@@ -26,28 +37,29 @@ def resource_flow(graph, source, alpha=0.8, threshold=0.05):
     return _spread(graph, source, alpha, threshold)[0]
 
 
-def _spread(graph, source, alpha, threshold):
-    """`resource_flow`'s dict, and a dict node -> successors of the nodes that passed resource on."""
-    resource, ways, layer = {source: 1.0}, {}, [source]
+def _spread(
+    graph: nx.Graph, source: Node, alpha: float, threshold: float
+) -> tuple[dict[Node, float], Ways]:
+    """`resource_flow`'s dict, and the successors of each node that passed resource on."""
+    resource, layer = {source: 1.0}, [source]
+    ways: dict[Node, Collection[Node]] = {}
     while layer:
-        arrived = {}
+        arrived: dict[Node, float] = {}
         for node in layer:
             successors = graph[node]
-            if (
-                successors and resource[node] / len(successors) >= threshold
-            ):  # `expands`, written out: nearly all the time goes here
+            # `expands`, written out: nearly all the time goes here.
+            if successors and resource[node] / len(successors) >= threshold:
                 ways[node], share = successors, alpha * resource[node] / len(successors)
                 for successor in successors:
                     if successor not in resource:
                         arrived[successor] = arrived.get(successor, 0.0) + share
         resource.update(arrived)
-        layer = sorted(
-            arrived, key=str
-        )  # a fixed order of additions: no result depends on how the graph was put together
+        # A fixed order of additions: no result depends on how the graph was put together.
+        layer = sorted(arrived, key=str)
     return resource, ways
 
 
-def expands(graph, node, resource, threshold):
+def expands(graph: nx.Graph, node: Node, resource: float, threshold: float) -> bool:
     """Whether a node passes its resource on. A sink has nothing to pass on to.
 
     Source: PathRAG, Eq. 3 (eq-3)
@@ -62,7 +74,7 @@ class PathSearch:
     connects, and starts whose paths were capped.
     """
 
-    paths: tuple
+    paths: tuple[Scored, ...]
     visited: int
     pruned_starts: int
     connected_pairs: int
@@ -70,8 +82,14 @@ class PathSearch:
 
 
 def search_paths(
-    graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=None, max_paths=PATHS_A_START
-):
+    graph: nx.Graph,
+    nodes: Iterable[Node],
+    alpha: float = 0.8,
+    threshold: float = 0.05,
+    top_k: int = 15,
+    per_pair: int | None = None,
+    max_paths: int = PATHS_A_START,
+) -> PathSearch:
     """The most reliable paths between all ordered pairs of `nodes`: a `PathSearch`.
 
     A path is simple and leaves only nodes that pass resource on; its reliability is the sum of its
@@ -82,7 +100,9 @@ def search_paths(
     Source: PathRAG, Eq. 4 (eq-4)
     """
     asked = {node for node in nodes if node in graph}
-    found, visited, pruned, pairs, capped = [], set(), 0, 0, 0
+    found: list[Scored] = []
+    visited: set[Node] = set()
+    pruned = pairs = capped = 0
     for start in sorted(asked, key=str):
         resource, ways = _spread(graph, start, alpha, threshold)
         visited.update(resource)
@@ -90,29 +110,33 @@ def search_paths(
         paths, was_capped = _simple_paths(start, asked - {start}, ways, max_paths)
         capped += was_capped
         pairs += len({path[-1] for path in paths})
-        found += [
-            (path, sum([resource[node] for node in path]) / (len(path) - 1)) for path in paths
-        ]
+        resources = [sum([resource[node] for node in path]) for path in paths]
+        found += [(path, total / (len(path) - 1)) for path, total in zip(paths, resources)]
     # Starts come by name, and a start's paths of one length too, so that a stable sort leaves
     # equals in the order of their names.
     found.sort(key=_most_reliable)
-    return PathSearch(
-        tuple(_few_of_a_pair(found, per_pair)[:top_k]), len(visited), pruned, pairs, capped
-    )
+    kept = found if per_pair is None else _best_of_each_pair(found, per_pair)
+    return PathSearch(tuple(kept[:top_k]), len(visited), pruned, pairs, capped)
 
 
-def _few_of_a_pair(scored, per_pair):
-    if per_pair is None:
-        return scored
-    kept, taken = [], Counter()
-    for path, score in scored:
-        taken[path[0], path[-1]] += 1
-        if taken[path[0], path[-1]] <= per_pair:
+def _best_of_each_pair(ranked: Iterable[Scored], per_pair: int) -> list[Scored]:
+    kept, taken = [], Counter[tuple[Node, Node]]()
+    for path, score in ranked:
+        pair = path[0], path[-1]
+        taken[pair] += 1
+        if taken[pair] <= per_pair:
             kept.append((path, score))
     return kept
 
 
-def flow_paths(graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=None):
+def flow_paths(
+    graph: nx.Graph,
+    nodes: Iterable[Node],
+    alpha: float = 0.8,
+    threshold: float = 0.05,
+    top_k: int = 15,
+    per_pair: int | None = None,
+) -> list[Scored]:
     """`[(path, reliability)]` between all ordered pairs of `nodes`, best first; see `search_paths`.
     Warns when paths were capped.
 
@@ -121,29 +145,33 @@ def flow_paths(graph, nodes, alpha=0.8, threshold=0.05, top_k=15, per_pair=None)
     search = search_paths(graph, nodes, alpha, threshold, top_k, per_pair)
     if search.capped_starts:
         warnings.warn(
-            f"{search.capped_starts} of the starts have more than {PATHS_A_START} paths to look at; their longest were not looked at.",
+            f"{search.capped_starts} of the starts have more than {PATHS_A_START} paths to look "
+            "at; their longest were not looked at.",
             stacklevel=2,
         )
     return list(search.paths)
 
 
-def _most_reliable(scored):
+def _most_reliable(scored: Scored) -> tuple[float, int]:
     path, score = scored
     return -round(score, 12), len(path)
 
 
-def _best_first(scored):
+def _best_first(scored: Scored) -> tuple[float, int, tuple[str, ...]]:
     return *_most_reliable(scored), tuple(map(str, scored[0]))
 
 
-def _simple_paths(start, ends, ways, max_paths):
+def _simple_paths(
+    start: Node, ends: set[Node], ways: Ways, max_paths: int
+) -> tuple[list[Path], bool]:
     """Simple paths from start to any end, shortest first and those of one length by name, and
     whether the search was capped.
 
     ways: the successors of the nodes that a path may leave.
     """
-    onward, found = _towards(ends, ways), []
-    queue = [(start,)] if start in onward else []
+    onward = _towards(ends, ways)
+    found: list[Path] = []
+    queue: list[Path] = [(start,)] if start in onward else []
     for looked_at, path in enumerate(queue):  # the queue grows meanwhile
         if looked_at == max_paths:
             return found, True
@@ -155,11 +183,11 @@ def _simple_paths(start, ends, ways, max_paths):
     return found, False
 
 
-def _towards(ends, ways):
+def _towards(ends: set[Node], ways: Ways) -> dict[Node, list[Node]]:
     """What is left of `ways` where only steps that can still lead to an end are kept, by name.
     Walked backwards, once for all ends.
     """
-    before, onward = defaultdict(list), defaultdict(list)
+    before, onward = defaultdict[Node, list[Node]](list), defaultdict[Node, list[Node]](list)
     for node, successors in ways.items():
         for successor in successors:
             if successor in ends or successor in ways:
@@ -177,7 +205,14 @@ def _towards(ends, ways):
     return onward
 
 
-def edge_flow_paths(graph, nodes, alpha=0.8, threshold=0.3, top_k=15, hops=3):
+def edge_flow_paths(
+    graph: nx.Graph,
+    nodes: Iterable[Node],
+    alpha: float = 0.8,
+    threshold: float = 0.3,
+    top_k: int = 15,
+    hops: int = 3,
+) -> list[Scored]:
     """What PathRAG's released code retrieves: `[(path, score)]`, best first, at most min(top_k,
     half of the enumerated paths).
 
@@ -194,47 +229,47 @@ def edge_flow_paths(graph, nodes, alpha=0.8, threshold=0.3, top_k=15, hops=3):
 
     Source: PathRAG, Eq. 4 (eq-4)
     """
-    neighbours = defaultdict(set)
+    neighbours = defaultdict[Node, set[Node]](set)
     for u, v in graph.edges():
         if u != v:
             neighbours[u].add(v)
             neighbours[v].add(u)
-    scored = []
+    scored: list[Scored] = []
     for start, end in permutations(sorted({node for node in nodes if node in graph}, key=str), 2):
         paths = _short_paths(neighbours, start, end, hops)
         flow = _edge_flow(paths, start, alpha, threshold)
-        scored += [
-            (path, sum(flow[edge] for edge in zip(path, path[1:])) / (len(path) - 1))
-            for path in paths
-        ]
-    kept = {}
+        flows = [sum(flow[edge] for edge in pairwise(path)) for path in paths]
+        scored += [(path, total / (len(path) - 1)) for path, total in zip(paths, flows)]
+    kept: dict[frozenset[Node], Scored] = {}
     for path, score in sorted(scored, key=_best_first):
         kept.setdefault(frozenset(path), (path, score))
     return list(kept.values())[: min(top_k, len(scored) // 2)]
 
 
-def _short_paths(neighbours, start, end, hops):
-    found, stack = [], [(start,)]
+def _short_paths(
+    neighbours: Mapping[Node, Iterable[Node]], start: Node, end: Node, hops: int
+) -> list[Path]:
+    found: list[Path] = []
+    stack: list[Path] = [(start,)]
     while stack:
         path = stack.pop()
         if path[-1] == end:
             found.append(path)
         elif len(path) <= hops:
-            stack += [
-                (*path, node)
-                for node in sorted(neighbours[path[-1]], key=str, reverse=True)
-                if node not in path
-            ]
+            onward = sorted(neighbours[path[-1]], key=str, reverse=True)
+            stack += [(*path, node) for node in onward if node not in path]
     return found
 
 
-def _edge_flow(paths, start, alpha, threshold):
-    onward = defaultdict(set)
+def _edge_flow(
+    paths: Iterable[Path], start: Node, alpha: float, threshold: float
+) -> dict[tuple[Node, Node], float]:
+    successors = defaultdict[Node, set[Node]](set)
     for path in paths:
-        for u, v in zip(path, path[1:]):
-            onward[u].add(v)
-    onward = {node: sorted(some, key=str) for node, some in onward.items()}
-    flow = defaultdict(float)
+        for u, v in pairwise(path):
+            successors[u].add(v)
+    onward = {node: sorted(after, key=str) for node, after in successors.items()}
+    flow = defaultdict[tuple[Node, Node], float](float)
     for first in onward.get(start, ()):
         flow[start, first] = 1 / len(onward[start])
         if flow[start, first] > threshold:

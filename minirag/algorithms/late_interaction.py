@@ -2,31 +2,28 @@
 only when they are scored.
 """
 
-import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from .vectors import normalize
+from .vectors import Floats, Positions, cosine_by_hand, normalize
 
 DOCUMENTS_AT_ONCE = 512
 CELLS_AT_ONCE = 2**24  # cosines of two tokens held at once by `maxsim_blocks`
 
 
-def maxsim_by_hand(query_tokens, doc_tokens):
+def maxsim_by_hand(
+    query_tokens: Iterable[Sequence[float]], doc_tokens: Sequence[Sequence[float]]
+) -> float:
     """For every question token the best cosine with a document token, added up. Plain Python, for
     reading.
     """
-
-    def cosine(a, b):
-        dot = sum(x * y for x, y in zip(a, b))
-        lengths = math.hypot(*a) * math.hypot(*b)
-        return dot / lengths if lengths else 0.0
-
-    return sum(max(cosine(q, d) for d in doc_tokens) for q in query_tokens)
+    return sum(max(cosine_by_hand(q, d) for d in doc_tokens) for q in query_tokens)
 
 
-def maxsim(query_tokens, doc_tokens):
+def maxsim(query_tokens: ArrayLike, doc_tokens: ArrayLike) -> float:
     """The score of one document as a float. query_tokens: (q, d); doc_tokens: (t, d); any length,
     only directions count.
 
@@ -40,7 +37,7 @@ def maxsim(query_tokens, doc_tokens):
     return float(cosines.max(axis=1, initial=-1.0).sum())
 
 
-def best_matches(query_tokens, doc_tokens):
+def best_matches(query_tokens: ArrayLike, doc_tokens: ArrayLike) -> tuple[Positions, Floats]:
     """Which document token answered each question token, and how well: (positions (q,), cosines
     (q,)); of equals the first.
     """
@@ -50,40 +47,38 @@ def best_matches(query_tokens, doc_tokens):
     return cosines.argmax(axis=1), cosines.max(axis=1)
 
 
-def _cosines(query_tokens, doc_tokens):
+def _cosines(query_tokens: ArrayLike, doc_tokens: ArrayLike) -> Floats:
     query, document = np.atleast_2d(query_tokens), np.asarray(doc_tokens)
     if not document.size:
         return np.zeros((len(query), 0))
     if document.ndim != 2 or query.shape[1] != document.shape[1]:
         raise ValueError(
-            f"Token vectors of shapes {query.shape} and {document.shape}: (q, d) and (t, d) with the same d are expected."
+            f"Token vectors of shapes {query.shape} and {document.shape}: "
+            "(q, d) and (t, d) with the same d are expected."
         )
-    return normalize(query) @ normalize(document).T
+    cosines: Floats = normalize(query) @ normalize(document).T
+    return cosines
 
 
-def pad(documents):
+def pad(documents: Sequence[ArrayLike]) -> tuple[Floats, NDArray[np.bool_]]:
     """Documents of different lengths in one array: (vectors (n, t, d), mask (n, t)), t the longest
     length; the mask is True on real tokens.
 
     documents: a list of (t_i, d) arrays. Rows of real tokens have length 1, padding is zero.
     """
-    documents = [np.asarray(document) for document in documents]
-    longest, width = (
-        max(map(len, documents), default=0),
-        max((d.shape[-1] for d in documents if d.size), default=0),
-    )
-    vectors = np.zeros(
-        (len(documents), longest, width),
-        dtype=np.result_type(*documents) if documents else np.float32,
-    )
-    mask = np.zeros((len(documents), longest), dtype=bool)
-    for row, document in enumerate(documents):
-        if len(document):
-            vectors[row, : len(document)], mask[row, : len(document)] = normalize(document), True
+    texts = [np.asarray(document) for document in documents]
+    longest = max(map(len, texts), default=0)
+    width = max((text.shape[-1] for text in texts if text.size), default=0)
+    kind = np.result_type(*texts) if texts else np.float32
+    vectors = np.zeros((len(texts), longest, width), dtype=kind)
+    mask = np.zeros((len(texts), longest), dtype=bool)
+    for row, text in enumerate(texts):
+        if len(text):
+            vectors[row, : len(text)], mask[row, : len(text)] = normalize(text), True
     return vectors, mask
 
 
-def maxsim_corpus(query_tokens, vectors, mask):
+def maxsim_corpus(query_tokens: ArrayLike, vectors: Floats, mask: NDArray[np.bool_]) -> Floats:
     """MaxSim of one question with every padded document: (n,). vectors: (n, t, d) and mask: (n, t),
     as `pad` makes them.
 
@@ -107,24 +102,24 @@ class TokenVectors:
     `bounds[i + 1]` of `rows`, (tokens, d).
     """
 
-    rows: np.ndarray
-    bounds: np.ndarray
+    rows: Floats
+    bounds: Positions
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.bounds) - 1
 
     @classmethod
-    def stack(cls, texts):
+    def stack(cls, texts: Sequence[Floats]) -> "TokenVectors":
         """From a list of (t_i, d) arrays; rows are scaled to length 1."""
         bounds = np.cumsum([0, *map(len, texts)])
         none = np.zeros((0, 1), dtype=np.float32)
         return cls(normalize(np.concatenate(texts)) if bounds[-1] else none, bounds)
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> Floats:
         return self.rows[self.bounds[i] : self.bounds[i + 1]]
 
 
-def self_maxsim(queries, documents):
+def self_maxsim(queries: TokenVectors, documents: TokenVectors) -> NDArray[np.float64]:
     """MaxSim of each query with the document in the same place: (n,). Where both are the same
     text, what it scores against itself.
     """
@@ -132,7 +127,9 @@ def self_maxsim(queries, documents):
     return np.array([maxsim(query, document) if len(query) else 0.0 for query, document in pairs])
 
 
-def maxsim_blocks(queries, documents, cells=CELLS_AT_ONCE):
+def maxsim_blocks(
+    queries: TokenVectors, documents: TokenVectors, cells: int = CELLS_AT_ONCE
+) -> Iterator[tuple[int, Floats]]:
     """MaxSim of every query with every document, some queries at a time.
 
     Both are `TokenVectors`. Yields (position of the first query, scores (some queries, documents)).
@@ -142,8 +139,9 @@ def maxsim_blocks(queries, documents, cells=CELLS_AT_ONCE):
     while start < len(queries):
         last = np.searchsorted(queries.bounds, queries.bounds[start] + room, side="right") - 1
         stop = max(start + 1, int(last))
-        first, *_, end = bounds = queries.bounds[start : stop + 1]
-        best = _best_of_each(documents, queries.rows[first:end])
+        bounds = queries.bounds[start : stop + 1]
+        first = bounds[0]
+        best = _best_of_each(documents, queries.rows[first : bounds[-1]])
         scores = np.zeros((stop - start, len(documents)), dtype=best.dtype)
         filled = np.diff(bounds) > 0
         if filled.any():
@@ -152,7 +150,7 @@ def maxsim_blocks(queries, documents, cells=CELLS_AT_ONCE):
         start = stop
 
 
-def _best_of_each(documents, tokens):
+def _best_of_each(documents: TokenVectors, tokens: Floats) -> Floats:
     """The best cosine of each question token with a token of each document: (documents, tokens).
     It is -1 where a document has none.
     """

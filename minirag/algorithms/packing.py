@@ -5,8 +5,16 @@ Sizes are tokens, counted by whoever calls; a limit is never exceeded, and what 
 always returned too.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
-def pack(sizes, limit, header=0, split=False):
+Edge = tuple[int, int, int]  # its id, its source and its target
+Element = tuple[Literal["node", "claim", "edge"], int]
+
+
+def pack(
+    sizes: Iterable[int], limit: int, header: int = 0, split: bool = False
+) -> tuple[list[list[int]], list[int]]:
     """Fill windows in the given order: `(windows, too_large)`.
 
     sizes: tokens of each item. header: tokens that every window spends before its first item. A
@@ -17,7 +25,9 @@ def pack(sizes, limit, header=0, split=False):
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
-    windows, used, too_large = [], limit + 1, []
+    windows: list[list[int]] = []
+    too_large: list[int] = []
+    used = limit + 1
     for place, size in enumerate(sizes):
         if header + size > limit and not split:
             too_large.append(place)
@@ -30,7 +40,7 @@ def pack(sizes, limit, header=0, split=False):
     return windows, too_large
 
 
-def prefix(sizes, limit, header=0):
+def prefix(sizes: Sequence[int], limit: int, header: int = 0) -> int:
     """How many of the first items fit: the first overflow stops, even if a later item were small
     enough.
 
@@ -44,7 +54,12 @@ def prefix(sizes, limit, header=0):
     return len(sizes)
 
 
-def prioritise(edges, degree, claims=None, alone=()):
+def prioritise(
+    edges: Iterable[Edge],
+    degree: Mapping[int, int],
+    claims: Mapping[int, Iterable[int]] | None = None,
+    alone: Iterable[int] = (),
+) -> list[Element]:
     """The elements of a leaf community in the order in which they enter its report's context.
 
     edges: `(edge id, source, target)`; degree: node -> degree in the whole graph; claims: node ->
@@ -55,22 +70,24 @@ def prioritise(edges, degree, claims=None, alone=()):
 
     Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf)
     """
-    order = {}
-    for edge, source, target in sorted(edges, key=lambda e: -(degree[e[1]] + degree[e[2]])):
+    order: dict[Element, None] = {}
+    for edge, source, target in sorted(
+        edges, key=lambda edge: -(degree[edge[1]] + degree[edge[2]])
+    ):
         for node in (source, target):
-            order["node", node] = True
+            order["node", node] = None
         for node in (source, target):
             for claim in (claims or {}).get(node, ()):
-                order["claim", claim] = True
-        order["edge", edge] = True
+                order["claim", claim] = None
+        order["edge", edge] = None
     for node in sorted(alone, key=lambda node: -degree[node]):
-        order["node", node] = True
+        order["node", node] = None
         for claim in (claims or {}).get(node, ()):
-            order["claim", claim] = True
+            order["claim", claim] = None
     return list(order)
 
 
-def first_edges(edges, nodes=None):
+def first_edges(edges: Sequence[Edge], nodes: Iterable[int] | None = None) -> list[Edge]:
     """The edges the released code keeps for a community: of each node its first edge as a source,
     else its first as a target.
 
@@ -80,7 +97,8 @@ def first_edges(edges, nodes=None):
 
     Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf)
     """
-    as_source, as_target = {}, {}
+    as_source: dict[int, int] = {}
+    as_target: dict[int, int] = {}
     for edge, source, target in edges:
         as_source.setdefault(source, edge)
         as_target.setdefault(target, edge)
@@ -89,7 +107,9 @@ def first_edges(edges, nodes=None):
     return [row for row in edges if row[0] in kept]
 
 
-def substitute(children, limit):
+def substitute(
+    children: Sequence[tuple[int, int]], limit: int
+) -> tuple[list[int], list[int], list[int]]:
     """Make the sub-communities of a community fit: `(replaced, kept, dropped)`, lists of positions
     in `children`.
 

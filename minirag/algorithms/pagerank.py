@@ -7,24 +7,30 @@ walker on a node without outgoing edges (a dangling node) always jumps back. The
 distribution x is what a method ranks by. With W for the matrix whose entry [j, i] is the
 probability of stepping from i to j, d for the damping and r for the reset distribution,
 
-    x is proportional to the y that solves  y = r + d W y
-    (*)
+    x is proportional to the y that solves  y = r + d W y    (*)
 
 because the walkers that jump back, dangling ones included, only rescale r.
 """
 
 import warnings
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from .vectors import Floats
 
 # columns solved together: wide enough to share each look at the matrix, small enough to stay in a
 # processor's cache
 COLUMNS_AT_ONCE = 32
 
 
-def personalized_pagerank_by_hand(graph, reset, damping=0.5, steps=100):
+def personalized_pagerank_by_hand(
+    graph: nx.Graph, reset: Mapping[Hashable, float], damping: float = 0.5, steps: int = 100
+) -> dict[Hashable, float]:
     """Personalised PageRank as a crowd of walkers on a networkx graph, one step after the other.
 
     graph: any networkx graph; an edge's "weight" counts (default 1), parallel edges add up, a
@@ -35,8 +41,8 @@ def personalized_pagerank_by_hand(graph, reset, damping=0.5, steps=100):
     Source: Wang, Sec. IV-B (hippo-ppr)
     """
     total = sum(reset.values())
-    home = {node: reset.get(node, 0) / total for node in graph}
-    standing = dict(home)
+    home: dict[Hashable, float] = {node: reset.get(node, 0) / total for node in graph}
+    standing = home
     for _ in range(steps):
         arrived = dict.fromkeys(graph, 0.0)
         for node, mass in standing.items():
@@ -65,7 +71,7 @@ class Transitions:
     symmetric: bool
 
 
-def transition_matrix(adjacency):
+def transition_matrix(adjacency: sp.csr_array | ArrayLike) -> Transitions:
     """Turn edge weights into step probabilities.
 
     adjacency: sparse (or dense) (n, n), entry [i, j] >= 0 the weight of the edge from i to j.
@@ -83,9 +89,8 @@ def transition_matrix(adjacency):
         raise ValueError(
             "Edge weights must be finite and not negative; drop or clip the others before walking."
         )
-    backwards = (
-        adjacency.T.tocsr()
-    )  # also sorts the indices and is a copy, so the caller's matrix stays as it was
+    # Also sorts the indices and is a copy, so that the caller's matrix stays as it was.
+    backwards = adjacency.T.tocsr()
     strength = adjacency @ np.ones(len(backwards.indptr) - 1, dtype=adjacency.dtype)
     chance = np.divide(1, strength, out=np.zeros_like(strength), where=strength > 0)
     symmetric = _equal(adjacency, backwards)
@@ -93,7 +98,13 @@ def transition_matrix(adjacency):
     return Transitions(backwards, symmetric)
 
 
-def personalized_pagerank(adjacency, reset, damping=0.5, tol=1e-10, max_iter=1000):
+def personalized_pagerank(
+    adjacency: sp.csr_array | ArrayLike | Transitions,
+    reset: ArrayLike,
+    damping: float = 0.5,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+) -> Floats:
     """Personalised PageRank of one question, or of a whole batch at once.
 
     adjacency: sparse (n, n) of edge weights >= 0, symmetric or not, or the `Transitions` made from
@@ -114,24 +125,24 @@ def personalized_pagerank(adjacency, reset, damping=0.5, tol=1e-10, max_iter=100
     Source: Wang, Sec. IV-B (hippo-ppr)
     """
     walk = adjacency if isinstance(adjacency, Transitions) else transition_matrix(adjacency)
-    reset = _checked_reset(reset, walk.matrix.shape[0])
+    home = _checked_reset(reset, walk.matrix.shape[0])
     if not 0 <= damping < 1:
         raise ValueError(
             f"damping must be in [0, 1), the probability of following an edge; got {damping}."
         )
-    matrix = walk.matrix.astype(reset.dtype, copy=False) * reset.dtype.type(damping)
-    tol = max(tol, 8 * np.finfo(reset.dtype).eps)
-    columns = reset.reshape(len(reset), -1)
+    matrix = walk.matrix.astype(home.dtype, copy=False) * home.dtype.type(damping)
+    tol = max(tol, 8 * float(np.finfo(home.dtype).eps))
+    columns = home.reshape(len(home), -1)
     found = np.empty_like(columns)
     for start in range(0, columns.shape[1], COLUMNS_AT_ONCE):
         block = np.ascontiguousarray(columns[:, start : start + COLUMNS_AT_ONCE])
         found[:, start : start + COLUMNS_AT_ONCE] = _solve(
             matrix, _shares(block), damping if walk.symmetric else 0.0, tol, max_iter
         )
-    return found.reshape(reset.shape)
+    return found.reshape(home.shape)
 
 
-def _solve(walk, home, damping, tol, max_iter):
+def _solve(walk: sp.csr_array, home: Floats, damping: float, tol: float, max_iter: int) -> Floats:
     """Solve y = home + walk y, for the columns of `home` (n, batch); returns y scaled to columns
     that sum to 1.
 
@@ -152,7 +163,8 @@ def _solve(walk, home, damping, tol, max_iter):
         before, now = now, fresh
     else:
         warnings.warn(
-            f"PageRank stopped after {max_iter} steps before reaching tol={tol:g}; raise max_iter or tol.",
+            f"PageRank stopped after {max_iter} steps before reaching tol={tol:g}; "
+            "raise max_iter or tol.",
             RuntimeWarning,
             stacklevel=3,
         )
@@ -160,20 +172,21 @@ def _solve(walk, home, damping, tol, max_iter):
     return _shares(np.maximum(fresh, 0))
 
 
-def _l1(a, b):
+def _l1(a: Floats, b: Floats) -> float:
     """The greatest L1 distance between two columns of the same number."""
     difference = a - b
-    return np.abs(difference, out=difference).sum(axis=0).max(initial=0)
+    return float(np.abs(difference, out=difference).sum(axis=0).max(initial=0))
 
 
-def _shares(columns):
+def _shares(columns: Floats) -> Floats:
     """Columns scaled to sum to 1; added up in float64, since 16,000 float32 additions in a row lose
     two digits.
     """
-    return columns / columns.sum(axis=0, dtype=np.float64).astype(columns.dtype)
+    shares: Floats = columns / columns.sum(axis=0, dtype=np.float64).astype(columns.dtype)
+    return shares
 
 
-def _equal(a, b):
+def _equal(a: sp.csr_array, b: sp.csr_array) -> bool:
     a.sum_duplicates()
     return (
         np.array_equal(a.indptr, b.indptr)
@@ -182,19 +195,22 @@ def _equal(a, b):
     )
 
 
-def _checked_reset(reset, nodes):
-    reset = np.asarray(reset)
-    reset = reset if reset.dtype == np.float32 else reset.astype(np.float64)
-    if reset.ndim not in (1, 2) or len(reset) != nodes:
+def _checked_reset(reset: ArrayLike, nodes: int) -> Floats:
+    masses = np.asarray(reset)
+    masses = masses if masses.dtype == np.float32 else masses.astype(np.float64)
+    if masses.ndim not in (1, 2) or len(masses) != nodes:
         raise ValueError(
-            f"reset must have shape ({nodes},) or ({nodes}, batch), one row per node of the graph; got {reset.shape}."
+            f"reset must have shape ({nodes},) or ({nodes}, batch), one row per node of the graph; "
+            f"got {masses.shape}."
         )
-    if not np.isfinite(reset).all() or (reset < 0).any():
+    if not np.isfinite(masses).all() or (masses < 0).any():
         raise ValueError(
-            "reset must be finite and not negative: it says how likely a walk is to start at each node."
+            "reset must be finite and not negative: it says how likely a walk is to start at each "
+            "node."
         )
-    if (reset.sum(axis=0) <= 0).any():
+    if (masses.sum(axis=0) <= 0).any():
         raise ValueError(
-            "Every column of reset needs some mass; a question without any linked node has no walk (fall back to another ranking)."
+            "Every column of reset needs some mass; a question without any linked node has no walk "
+            "(fall back to another ranking)."
         )
-    return reset
+    return masses

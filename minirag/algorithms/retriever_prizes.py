@@ -5,27 +5,31 @@ What the method's released code does around its Steiner tree: ranks instead of s
 prizes, prizes on edges, and a price an edge.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .steiner import prize_collecting_steiner_tree
 
 FADE = 0.01  # a prize of a lower rank is at most (1 - FADE) times the one above it
 
 
-def node_prizes(similarities, k=3):
+def node_prizes(similarities: ArrayLike, k: int = 3) -> NDArray[np.float64]:
     """(n,) prizes: k, k - 1, ..., 1 for the k most similar nodes, the lower position first where
     they tie; 0 for all others.
 
     Source: GRAG, Sec. 5.1 (tab-2)
     """
-    similarities = _numbers(similarities, "node")
-    prizes = np.zeros(len(similarities))
-    k = min(_rank(k, "k"), len(similarities))
-    prizes[np.argsort(-similarities, kind="stable")[:k]] = np.arange(k, 0, -1)
+    cosines = _numbers(similarities, "node")
+    prizes = np.zeros(len(cosines))
+    k = min(_rank(k, "k"), len(cosines))
+    prizes[np.argsort(-cosines, kind="stable")[:k]] = np.arange(k, 0, -1)
     return prizes
 
 
-def edge_prizes(similarities, k_e=5):
+def edge_prizes(similarities: ArrayLike, k_e: int = 5) -> NDArray[np.float64]:
     """(m,) prizes for the edges with one of the k_e highest *distinct* similarities, 0 for all
     others.
 
@@ -38,18 +42,26 @@ def edge_prizes(similarities, k_e=5):
 
     Source: GRAG, Sec. 5.1 (tab-2)
     """
-    similarities = _numbers(similarities, "edge")
-    values, place, ties = np.unique(similarities, return_inverse=True, return_counts=True)
+    cosines = _numbers(similarities, "edge")
+    values, place, ties = np.unique(cosines, return_inverse=True, return_counts=True)
     k_e = min(_rank(k_e, "k_e"), len(values))
     prize_of_value, most = np.zeros(len(values)), float(k_e)
     for rank in range(k_e):
         value = len(values) - 1 - rank
         prize_of_value[value] = min((k_e - rank) / ties[value], most)
         most = prize_of_value[value] * (1 - FADE)
-    return prize_of_value[place]
+    prizes: NDArray[np.float64] = prize_of_value[place]
+    return prizes
 
 
-def retrieve_subgraph(node_similarities, edge_similarities, edges, k=3, k_e=5, edge_cost=0.5):
+def retrieve_subgraph(
+    node_similarities: ArrayLike,
+    edge_similarities: ArrayLike,
+    edges: Iterable[Sequence[int]],
+    k: int = 3,
+    k_e: int = 5,
+    edge_cost: float = 0.5,
+) -> tuple[list[int], list[int]]:
     """The subgraph for a question: `(nodes, edges)`, sorted lists of positions.
 
     node_similarities: (n,). edge_similarities: (m,). edges: (m, 2) positions of head and tail; the
@@ -64,40 +76,55 @@ def retrieve_subgraph(node_similarities, edge_similarities, edges, k=3, k_e=5, e
     Source: GRAG, Sec. 5.1 (tab-2); Survey, Sec. 6.1 (op-subgraph)
     """
     prizes, bonus = node_prizes(node_similarities, k), edge_prizes(edge_similarities, k_e)
-    edges = [(int(head), int(tail)) for head, tail in edges]
+    pairs = [(int(head), int(tail)) for head, tail in edges]
     count = len(prizes)
-    if len(edges) != len(bonus):
+    if len(pairs) != len(bonus):
         raise ValueError(
-            f"{len(edges)} edges and {len(bonus)} edge similarities: one each is expected."
+            f"{len(pairs)} edges and {len(bonus)} edge similarities: one each is expected."
         )
-    for place, ends in enumerate(edges):
-        if (
-            not 0 <= min(ends) <= max(ends) < count
-        ):  # here, since a virtual node would take a position past the last
+    for place, pair in enumerate(pairs):
+        # Here, since a virtual node would take a position past the last.
+        if not 0 <= min(pair) <= max(pair) < count:
             raise ValueError(
-                f"edge {place} is {ends}: both ends must be positions of the {count} nodes."
+                f"edge {place} is {pair}: both ends must be positions of the {count} nodes."
             )
     if not edge_cost >= 0:
         raise ValueError(f"edge_cost={edge_cost}: the price of an edge must not be negative.")
-    if not edges:
+    if not pairs:
         return list(range(count)), []
-    ends, costs, all_prizes, plain, virtual = with_virtual_nodes(edges, prizes, bonus, edge_cost)
-    nodes, tree = prize_collecting_steiner_tree(len(all_prizes), ends, costs, all_prizes)
-    chosen = {plain[edge] for edge in tree if edge < len(plain)} | {
-        virtual[node - count] for node in nodes if node >= count
-    }
-    real = {node for node in nodes if node < count} | {
-        end for edge in chosen for end in edges[edge]
-    }
-    return sorted(real), sorted(chosen)
+    instance = with_virtual_nodes(pairs, prizes, bonus, edge_cost)
+    plain, virtual = instance.plain, instance.virtual
+    nodes, tree = prize_collecting_steiner_tree(
+        len(instance.prizes), instance.edges, instance.costs, instance.prizes
+    )
+    taken = {plain[edge] for edge in tree if edge < len(plain)}
+    taken |= {virtual[node - count] for node in nodes if node >= count}
+    ends = {end for edge in taken for end in pairs[edge]}
+    return sorted(ends | {node for node in nodes if node < count}), sorted(taken)
 
 
-def with_virtual_nodes(edges, prizes, bonus, edge_cost):
-    """The instance to solve: `(edges, costs, prizes, plain, virtual)`, a virtual node following the
-    real ones for each edge whose prize exceeds its price.
+class VirtualNodes(NamedTuple):
+    """A Steiner instance in which a virtual node follows the real ones for each edge whose prize
+    exceeds its price.
 
     plain: the original position of each of the first edges, which keep both their ends; virtual:
     that of each virtual node.
+    """
+
+    edges: list[tuple[int, int]]
+    costs: list[float]
+    prizes: NDArray[np.float64]
+    plain: list[int]
+    virtual: list[int]
+
+
+def with_virtual_nodes(
+    edges: Sequence[tuple[int, int]],
+    prizes: NDArray[np.float64],
+    bonus: NDArray[np.float64],
+    edge_cost: float,
+) -> VirtualNodes:
+    """The instance to solve, from the prizes of nodes and those of edges (`bonus`).
 
     Source: GRAG, Sec. 5.1 (tab-2)
     """
@@ -108,19 +135,21 @@ def with_virtual_nodes(edges, prizes, bonus, edge_cost):
     for node, edge in enumerate(virtual, start=len(prizes)):
         ends += [(edges[edge][0], node), (node, edges[edge][1])]
         costs += [0.0, 0.0]
-    return ends, costs, np.concatenate([prizes, bonus[virtual] - price]), plain, virtual
+    all_prizes = np.concatenate([prizes, bonus[virtual] - price])
+    return VirtualNodes(ends, costs, all_prizes, plain, virtual)
 
 
-def _numbers(similarities, what):
-    similarities = np.asarray(similarities, dtype=float)
-    if similarities.ndim != 1 or not np.isfinite(similarities).all():
+def _numbers(similarities: ArrayLike, of: str) -> NDArray[np.float64]:
+    numbers = np.asarray(similarities, dtype=np.float64)
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
         raise ValueError(
-            f"{what} similarities of shape {similarities.shape}: one finite number for each {what} is expected."
+            f"{of} similarities of shape {numbers.shape}: one finite number for each {of} is "
+            "expected."
         )
-    return similarities
+    return numbers
 
 
-def _rank(k, name):
+def _rank(k: int, name: str) -> int:
     if k < 0:
         raise ValueError(f"{name}={k}: a number of ranks, 0 or more, is expected.")
     return int(k)

@@ -1,15 +1,25 @@
 """Synonymy pairs: phrases so similar that a walk may step from one to the other."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from .late_interaction import maxsim_blocks, self_maxsim
+from .late_interaction import TokenVectors, maxsim_blocks, self_maxsim
+from .vectors import Floats, Positions
+
+Pairs = tuple[Positions, Positions, Floats]  # i, j and the score of each pair
 
 ROUNDING = 1e-5  # more than a float32 matrix product can be wrong by, for unit vectors
 
 
-def synonymy_pairs_by_hand(vectors, threshold=0.8, max_neighbours=100, strict=False):
+def synonymy_pairs_by_hand(
+    vectors: Sequence[Floats],
+    threshold: float = 0.8,
+    max_neighbours: int = 100,
+    strict: bool = False,
+) -> list[tuple[int, int, float]]:
     """The same as `synonymy_pairs`, one vector after the other, as a list of (i, j, score)."""
-    pairs = []
+    pairs: list[tuple[int, int, float]] = []
     for i, vector in enumerate(vectors):
         scores = [(float(np.dot(vector, other)), j) for j, other in enumerate(vectors) if j != i]
         close = [
@@ -22,7 +32,13 @@ def synonymy_pairs_by_hand(vectors, threshold=0.8, max_neighbours=100, strict=Fa
     return pairs
 
 
-def synonymy_pairs(vectors, threshold=0.8, max_neighbours=100, block=2048, strict=False):
+def synonymy_pairs(
+    vectors: Floats,
+    threshold: float = 0.8,
+    max_neighbours: int | None = 100,
+    block: int = 2048,
+    strict: bool = False,
+) -> Pairs:
     """All ordered pairs of different vectors whose dot product (cosine, for unit vectors) reaches
     the threshold.
 
@@ -41,16 +57,17 @@ def synonymy_pairs(vectors, threshold=0.8, max_neighbours=100, block=2048, stric
         _pairs_of_block(vectors, start, block, threshold, max_neighbours, strict)
         for start in range(0, len(vectors), block)
     ]
-    if not found:
-        return (
-            np.empty(0, dtype=np.int64),
-            np.empty(0, dtype=np.int64),
-            np.empty(0, dtype=vectors.dtype),
-        )
-    return tuple(np.concatenate(part) for part in zip(*found))
+    return _together(found, np.empty(0, dtype=vectors.dtype))
 
 
-def _pairs_of_block(vectors, start, block, threshold, max_neighbours, strict):
+def _pairs_of_block(
+    vectors: Floats,
+    start: int,
+    block: int,
+    threshold: float,
+    max_neighbours: int | None,
+    strict: bool,
+) -> Pairs:
     rough = vectors[start : start + block] @ vectors.T
     here = np.arange(len(rough))
     rough[here, start + here] = -np.inf
@@ -68,7 +85,12 @@ def _pairs_of_block(vectors, start, block, threshold, max_neighbours, strict):
     return _best(i, j, score, threshold, max_neighbours, strict)
 
 
-def token_synonymy_pairs(tokens, threshold=0.8, max_neighbours=100, strict=False):
+def token_synonymy_pairs(
+    tokens: TokenVectors,
+    threshold: float = 0.8,
+    max_neighbours: int | None = 100,
+    strict: bool = False,
+) -> Pairs:
     """The same for phrases of several token vectors (`TokenVectors`): all ordered pairs whose
     normalised MaxSim reaches the threshold.
 
@@ -80,18 +102,31 @@ def token_synonymy_pairs(tokens, threshold=0.8, max_neighbours=100, strict=False
     Source: Wang, Sec. IV-B (hippo-synonymy); Wang, Table IV (tab-4)
     """
     own, found = self_maxsim(tokens, tokens), []
-    for start, scores in maxsim_blocks(tokens, tokens):
-        here = np.arange(len(scores))
-        against = np.maximum(own[start : start + len(scores)], 1e-9).astype(scores.dtype)
-        scores = scores / against[:, None]
+    for start, sums in maxsim_blocks(tokens, tokens):
+        here = np.arange(len(sums))
+        against = np.maximum(own[start : start + len(sums)], 1e-9).astype(sums.dtype)
+        scores = sums / against[:, None]
         scores[here, start + here] = -np.inf
         i, j = np.nonzero(scores >= threshold)
         found.append(_best(i + start, j, scores[i, j], threshold, max_neighbours, strict))
-    nothing = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
-    return tuple(np.concatenate(part) for part in zip(*found)) if found else nothing
+    return _together(found, np.empty(0))
 
 
-def _best(i, j, score, threshold, max_neighbours, strict):
+def _together(found: Sequence[Pairs], no_scores: Floats) -> Pairs:
+    if not found:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), no_scores
+    i, j, score = zip(*found)
+    return np.concatenate(i), np.concatenate(j), np.concatenate(score)
+
+
+def _best(
+    i: Positions,
+    j: Positions,
+    score: Floats,
+    threshold: float,
+    max_neighbours: int | None,
+    strict: bool,
+) -> Pairs:
     """The pairs that reach the threshold by i, best first, at most `max_neighbours` of an i."""
     keep = score > threshold if strict else score >= threshold
     i, j, score = i[keep], j[keep], score[keep]
@@ -99,5 +134,6 @@ def _best(i, j, score, threshold, max_neighbours, strict):
     i, j, score = i[order], j[order], score[order]
     if max_neighbours is not None:
         rank = np.arange(len(i)) - np.searchsorted(i, i)
-        i, j, score = (part[rank < max_neighbours] for part in (i, j, score))
+        near = rank < max_neighbours
+        i, j, score = i[near], j[near], score[near]
     return i, j, score

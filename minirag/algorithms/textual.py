@@ -1,5 +1,6 @@
-"""A graph whose nodes and edges are texts: what GRAG and G-Retriever retrieve, describe and encode."""
+"""A graph whose nodes and edges are texts: GRAG and G-Retriever retrieve, describe, encode it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -15,9 +16,9 @@ class TextualGraph:
     nodes: tuple[str, ...]
     edges: tuple[tuple[int, str, int], ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "nodes", tuple(self.nodes))
-        edges = tuple(map(tuple, self.edges))
+        edges = [(*edge,) for edge in self.edges]
         if wrong := next((edge for edge in edges if len(edge) != 3), None):
             raise ValueError(f"the edge {wrong!r} is not of the form (head, text, tail).")
         object.__setattr__(
@@ -26,13 +27,14 @@ class TextualGraph:
         for edge in self.edges:
             if not (0 <= edge[0] < len(self.nodes) and 0 <= edge[2] < len(self.nodes)):
                 raise ValueError(
-                    f"the edge {edge} leaves a graph of {len(self.nodes)} nodes: head and tail are positions in `nodes`."
+                    f"the edge {edge} leaves a graph of {len(self.nodes)} nodes: "
+                    "head and tail are positions in `nodes`."
                 )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"TextualGraph of {len(self.nodes)} nodes and {len(self.edges)} edges"
 
-    def subgraph(self, nodes, edges=None):
+    def subgraph(self, nodes: Iterable[int], edges: Iterable[int] | None = None) -> "TextualGraph":
         """The graph of these node positions, in this order, with these edge positions, or with all
         edges between them.
 
@@ -64,7 +66,7 @@ class TextualGraph:
             tuple((place[head], text, place[tail]) for head, text, tail in kept),
         )
 
-    def lines(self):
+    def lines(self) -> list[str]:
         """Each edge as "head -> text -> tail", for people."""
         return [
             f"{self.nodes[head]} -> {text} -> {self.nodes[tail]}" for head, text, tail in self.edges

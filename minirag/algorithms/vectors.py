@@ -1,8 +1,16 @@
-"""Exact nearest vectors: no approximate index, so what a method misses is never the search's fault."""
+"""The vectors nearest to a query: exactly, as every method of the kit searches, so that what it
+misses is never the search's fault; and approximately, to measure what looking into a few cells
+costs.
+"""
 
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.floating]  # float32 or float64
+Positions = NDArray[np.int64]
 
 QUERIES_AT_ONCE = 256
 # decimals: scores that differ by less are one score with different rounding errors, which differ
@@ -11,32 +19,34 @@ SAME = 12
 ROUNDING = 1e-5  # more than a float32 matrix product can be wrong by, for unit vectors
 
 
-def normalize(vectors):
-    """Scale rows to length 1 (L2). vectors: (n, d) or (d,); a zero row stays zero; float32 is kept."""
-    vectors = np.asarray(vectors)
-    vectors = vectors if vectors.dtype == np.float32 else vectors.astype(np.float64)
-    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
+def normalize(vectors: ArrayLike) -> Floats:
+    """Rows at length 1 (L2). vectors: (n, d) or (d,); a zero row stays zero; float32 is kept."""
+    rows = np.asarray(vectors)
+    rows = rows if rows.dtype == np.float32 else rows.astype(np.float64)
+    length = np.linalg.norm(rows, axis=-1, keepdims=True)
+    scaled: Floats = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
+    return scaled
 
 
-def top_k_by_hand(query, vectors, k):
+def cosine_by_hand(a: Iterable[float], b: Iterable[float]) -> float:
+    """The cosine of two vectors in plain Python, for reading; 0 where one of them is zero."""
+    a, b = list(a), list(b)
+    dot = sum(x * y for x, y in zip(a, b))
+    lengths = math.hypot(*a) * math.hypot(*b)
+    return dot / lengths if lengths else 0.0
+
+
+def top_k_by_hand(
+    query: Sequence[float], vectors: Iterable[Sequence[float]], k: int
+) -> list[tuple[int, float]]:
     """The k vectors with the greatest cosine to `query`, as [(index, cosine)], best first, equals
     by index. Plain Python, for reading.
     """
-
-    def cosine(a, b):
-        dot = sum(x * y for x, y in zip(a, b))
-        lengths = math.hypot(*a) * math.hypot(*b)
-        return dot / lengths if lengths else 0.0
-
-    ranked = sorted(
-        ((i, cosine(query, vector)) for i, vector in enumerate(vectors)),
-        key=lambda pair: (-pair[1], pair[0]),
-    )
-    return ranked[:k]
+    cosines = [(i, cosine_by_hand(query, vector)) for i, vector in enumerate(vectors)]
+    return sorted(cosines, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
-def top_k(queries, vectors, k):
+def top_k(queries: ArrayLike, vectors: ArrayLike, k: int) -> tuple[Positions, Floats]:
     """The k vectors with the greatest dot product (cosine, for unit vectors) to each query,
     exactly.
 
@@ -46,31 +56,98 @@ def top_k(queries, vectors, k):
     scores wherever they stand and whatever else is in the batch. Raises ValueError for widths that
     differ, k < 1 or scores that are not numbers.
     """
-    queries, vectors = np.atleast_2d(queries), np.asarray(vectors)
-    if vectors.ndim != 2 or queries.shape[1] != vectors.shape[1]:
+    questions, rows = np.atleast_2d(queries), np.asarray(vectors)
+    if rows.ndim != 2 or questions.shape[1] != rows.shape[1]:
         raise ValueError(
-            f"Queries {queries.shape} and vectors {vectors.shape} must be (q, d) and (n, d) with the same d: were they made by one encoder?"
+            f"Queries {questions.shape} and vectors {rows.shape} must be (q, d) and (n, d) with "
+            "the same d: were they made by one encoder?"
         )
     if k < 1:
         raise ValueError(f"k must be at least 1; got {k}.")
-    k = min(k, len(vectors))
-    indices, scores = (
-        np.empty((len(queries), k), dtype=np.int64),
-        np.empty((len(queries), k), dtype=np.result_type(queries, vectors, np.float32)),
-    )
+    k = min(k, len(rows))
+    indices = np.empty((len(questions), k), dtype=np.int64)
+    scores = np.empty(indices.shape, dtype=np.result_type(questions, rows, np.float32))
     if not k:
         return indices, scores
-    margin = ROUNDING * np.linalg.norm(vectors, axis=1).max(initial=0)
-    for start in range(0, len(queries), QUERIES_AT_ONCE):
-        rough = queries[start : start + QUERIES_AT_ONCE] @ vectors.T
-        least = np.partition(rough, len(vectors) - k, axis=1)[:, len(vectors) - k]
-        for row, (query, near, floor) in enumerate(zip(queries[start:], rough, least), start):
+    margin = ROUNDING * np.linalg.norm(rows, axis=1).max(initial=0)
+    for start in range(0, len(questions), QUERIES_AT_ONCE):
+        rough = questions[start : start + QUERIES_AT_ONCE] @ rows.T
+        least = np.partition(rough, len(rows) - k, axis=1)[:, len(rows) - k]
+        for row, (query, near, floor) in enumerate(zip(questions[start:], rough, least), start):
             if not np.isfinite(near.max()):
                 raise ValueError(
                     "A score is not a number: the queries or the vectors hold NaN or infinity."
                 )
             close = np.flatnonzero(near >= floor - margin * np.linalg.norm(query))
-            exact = (vectors[close].astype(np.float64) * query).sum(axis=1).astype(scores.dtype)
+            exact = (rows[close].astype(np.float64) * query).sum(axis=1).astype(scores.dtype)
             best = np.argsort(-exact, kind="stable")[:k]
             indices[row], scores[row] = close[best], exact[best]
     return indices, scores
+
+
+class InvertedLists:
+    """Vectors sorted into cells by k-means; a search compares the query with the vectors of its
+    nearest cells only.
+
+    vectors: (n, d). `cells` is how many groups there are, `centres` (cells, d) their means,
+    `cell_of` (n,) who is where.
+
+    Source: Wang, Def. 5 (def-5)
+    """
+
+    def __init__(self, vectors: ArrayLike, cells: int, seed: int = 0) -> None:
+        from sklearn.cluster import KMeans
+
+        self.vectors = np.asarray(vectors, dtype=np.float64)
+        means = KMeans(cells, n_init=1, random_state=seed).fit(self.vectors)
+        self.centres, self.cell_of = means.cluster_centers_, means.labels_
+
+    def candidates(self, query: Floats, probes: int = 1) -> Positions:
+        """Positions of the vectors in the `probes` cells whose centres are nearest to the query
+        (d,), in ascending order.
+        """
+        nearest = np.argsort(np.linalg.norm(self.centres - query, axis=1), kind="stable")[:probes]
+        return np.flatnonzero(np.isin(self.cell_of, nearest))
+
+    def search(
+        self, queries: ArrayLike, k: int = 1, probes: int = 1
+    ) -> tuple[list[list[int]], int]:
+        """For every query a list of up to k positions, nearest (Euclidean) first, equals by
+        position; and how many vectors were compared in all.
+        """
+        found: list[list[int]] = []
+        compared = 0
+        for query in np.atleast_2d(queries):
+            close = self.candidates(query, probes)
+            distances = np.linalg.norm(self.vectors[close] - query, axis=1)
+            found.append(close[np.argsort(distances, kind="stable")[:k]].tolist())
+            compared += len(close)
+        return found, compared
+
+
+def exact_neighbours(queries: ArrayLike, vectors: ArrayLike, k: int = 1) -> list[list[int]]:
+    """For every query the list of its k nearest vectors of length 1 (for those, nearest is most
+    alike), found by comparing with all.
+
+    Source: Wang, Def. 4 (def-4)
+    """
+    return [row.tolist() for row in top_k(queries, vectors, k)[0]]
+
+
+def measured_epsilon(
+    queries: ArrayLike, vectors: ArrayLike, found: Iterable[Sequence[int]]
+) -> NDArray[np.float64]:
+    """How far each answer is from the best one: (q,) values of d(q, p) / d(q, P) - 1, where p is
+    the first position found for the query.
+
+    An answer is an epsilon-nearest neighbour if its value is at most epsilon. Nothing found is
+    infinitely far; an exact hit has the value 0.
+
+    Source: Wang, Def. 5 (def-5)
+    """
+    values = []
+    for query, positions in zip(np.atleast_2d(queries), found):
+        distances = np.linalg.norm(np.asarray(vectors) - query, axis=1)
+        best, mine = distances.min(), distances[positions[0]] if positions else np.inf
+        values.append(0.0 if mine == best else mine / best - 1 if best > 0 else np.inf)
+    return np.array(values)

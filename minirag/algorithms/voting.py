@@ -2,10 +2,12 @@
 
 import re
 import string
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 
-def normalise_answer(text):
+def normalise_answer(text: str) -> str:
     """Lower case, no punctuation, no articles, single spaces (the SQuAD rule)."""
     text = "".join(c for c in text.lower() if c not in string.punctuation)
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
@@ -24,7 +26,11 @@ class Vote:
     score: float
 
 
-def majority_vote(answers, denominator="samples", normalise=normalise_answer):
+def majority_vote(
+    answers: Iterable[str | None],
+    denominator: Literal["samples", "parsable"] = "samples",
+    normalise: Callable[[str], str] = normalise_answer,
+) -> Vote:
     """The most frequent answer, each sample one vote.
 
     answers: strings; None, or one without a letter or digit, is a reply in which no answer was
@@ -38,24 +44,18 @@ def majority_vote(answers, denominator="samples", normalise=normalise_answer):
     if denominator not in ("samples", "parsable"):
         raise ValueError(f"denominator={denominator!r}: expected 'samples' or 'parsable'.")
     answers = list(answers)
-    spelled, counts = {}, {}
+    spelled: dict[str, str] = {}
+    counts: dict[str, int] = {}
     for answer in answers:
         if answer and re.search(r"\w", answer):
-            key = (
-                normalise(answer) or answer.strip().lower()
-            )  # the rule takes the option "A" for an article
+            # The rule takes the option "A" for an article.
+            key = normalise(answer) or answer.strip().lower()
             spelled.setdefault(key, answer)
             counts[key] = counts.get(key, 0) + 1
     parsable = sum(counts.values())
     if not parsable:
         return Vote("", 0, len(answers), len(answers), 0.0)
-    best = max(
-        counts, key=counts.get
-    )  # the first of equals: a dictionary keeps the order of arrival
-    return Vote(
-        spelled[best],
-        counts[best],
-        len(answers),
-        len(answers) - parsable,
-        counts[best] / (len(answers) if denominator == "samples" else parsable),
-    )
+    # Of equals the first: a dictionary keeps the order of arrival.
+    best = max(counts, key=lambda key: counts[key])
+    score = counts[best] / (len(answers) if denominator == "samples" else parsable)
+    return Vote(spelled[best], counts[best], len(answers), len(answers) - parsable, score)
