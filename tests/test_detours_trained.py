@@ -8,13 +8,12 @@ import pytest
 import torch
 
 from minirag.corpora.detours import VALUES, detours
+from minirag.neural import Settings
 from minirag.neural.batches import Collator, Example
 from minirag.neural.encoder import GraphEncoder
 from minirag.neural.language_model import LanguageModel
-from minirag.neural.model import GraphPrompt
-from minirag.neural.pruning import SoftPruning
-from minirag.neural.settings import Settings
-from minirag.neural.training import Trainer, write_all
+from minirag.neural.model import GraphPrompt, SoftPruning, write_all
+from minirag.neural.training import Trainer
 from minirag.reproduce.detours_conditions import ABLATIONS, CONDITIONS, PLAN, SEEDS, make_bench
 from minirag.reproduce.ego_retrieval import around_named
 from minirag.reproduce.graph_prompts import examples, table_of
@@ -85,7 +84,7 @@ def test_a_masked_node_changes_the_vector_of_its_graph_and_of_no_other():
     table = table_of(questions, Letters())
     torch.manual_seed(0)
     encoder, pruning, collate = (
-        GraphEncoder(table.dimensions, hidden=8),
+        GraphEncoder(table.dimensions, Settings(hidden=8)),
         SoftPruning(table.dimensions),
         Collator(table),
     )

@@ -13,10 +13,10 @@ from minirag import reproduce_table
 from minirag.core.graph_questions import GraphQuestion, GraphTask
 from minirag.corpora.expla_graphs import parse_graph
 from minirag.evaluate import load_expected
+from minirag.neural import Settings
 from minirag.neural.batches import Collator, Example
 from minirag.neural.language_model import LanguageModel
 from minirag.neural.model import GraphPrompt
-from minirag.neural.settings import Settings
 from minirag.neural.training import Trainer
 from minirag.reproduce.expla_agreement import measure_agreement
 from minirag.reproduce.expla_conditions import AS_CODE, CONDITIONS, PLAN, PRETRAINING

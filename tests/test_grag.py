@@ -23,8 +23,8 @@ from minirag.evaluate import training
 from minirag.methods import METHODS
 from minirag.methods.graph_prompted import NeedsTraining
 from minirag.methods.store import open_method
+from minirag.neural import CODE, Settings
 from minirag.neural import trained as bundles
-from minirag.neural.settings import CODE, Settings
 from minirag.neural.training import Trainer
 
 torch.set_num_threads(1)

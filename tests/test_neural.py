@@ -18,11 +18,19 @@ from tiny_model import build_tiny_model
 
 from minirag.algorithms.textual import TextualGraph
 from minirag.core.errors import MiniragError
-from minirag.neural import pretraining
+from minirag.neural import CODE, Settings, pretraining
 from minirag.neural.batches import Collator, Example, TextTable
 from minirag.neural.encoder import GraphEncoder, mean_by, softmax_by
 from minirag.neural.language_model import LanguageModel, LowRank
-from minirag.neural.model import GraphPrompt
+from minirag.neural.model import (
+    GraphPrompt,
+    ScalingFactor,
+    SoftPruning,
+    accuracy,
+    chosen_device,
+    euclidean,
+    write_all,
+)
 from minirag.neural.pretraining import (
     Pretraining,
     build_model,
@@ -30,17 +38,7 @@ from minirag.neural.pretraining import (
     pretrain,
     taught_once,
 )
-from minirag.neural.pruning import ScalingFactor, SoftPruning, euclidean
-from minirag.neural.settings import CODE, Settings
-from minirag.neural.training import (
-    Plan,
-    Trainer,
-    accuracy,
-    chosen_device,
-    one_cycle,
-    read_checkpoint,
-    write_all,
-)
+from minirag.neural.training import Plan, Trainer, one_cycle, read_checkpoint
 
 torch.set_num_threads(1)
 
@@ -140,7 +138,9 @@ def test_softmax_and_mean_by_group_are_those_of_each_group(groups):
 @pytest.mark.parametrize("messages", ["both", "along"])
 def test_one_layer_is_attention_written_as_a_loop(table, messages):
     torch.manual_seed(1)
-    encoder = GraphEncoder(table.dimensions, hidden=5, layers=1, heads=2, messages=messages)
+    encoder = GraphEncoder(
+        table.dimensions, Settings(hidden=5, layers=1, heads=2, messages=messages)
+    )
     layer, batch = encoder.layers[0], Collator(table)(EXAMPLES[:1])
     with torch.no_grad():
         layer.direction.normal_()
@@ -185,7 +185,7 @@ def test_the_official_merge_weighs_graphs_by_their_size():
 def test_other_questions_of_a_batch_change_nothing(table, merge):
     torch.manual_seed(0)
     encoder, prune, collate = (
-        GraphEncoder(table.dimensions, hidden=8, merge=merge),
+        GraphEncoder(table.dimensions, Settings(hidden=8, merge=merge)),
         SoftPruning(table.dimensions),
         Collator(table),
     )
@@ -198,13 +198,13 @@ def test_other_questions_of_a_batch_change_nothing(table, merge):
 
 def test_numbering_the_nodes_otherwise_changes_nothing(table):
     torch.manual_seed(0)
-    encoder, collate = GraphEncoder(table.dimensions, hidden=8), Collator(table)
+    encoder, collate = GraphEncoder(table.dimensions, Settings(hidden=8)), Collator(table)
     turned = Example(EXAMPLES[0].question, "red", (STAR.subgraph([3, 1, 0, 2]),))
     assert torch.allclose(encoder(collate(EXAMPLES[:1])), encoder(collate([turned])), atol=1e-5)
 
 
 def test_no_factors_are_factors_of_one(table):
-    encoder, batch = GraphEncoder(table.dimensions, hidden=8), Collator(table)(EXAMPLES)
+    encoder, batch = GraphEncoder(table.dimensions, Settings(hidden=8)), Collator(table)(EXAMPLES)
     assert torch.equal(
         encoder(batch), encoder(batch, (torch.ones(len(batch.nodes)), torch.ones(len(batch.edges))))
     )
@@ -218,7 +218,7 @@ def test_without_pruning_only_the_control_hears_the_question(table):
     batch = Collator(table)(asked)
     for sees in (False, True):
         torch.manual_seed(0)
-        pooled = GraphEncoder(table.dimensions, hidden=8, sees_question=sees)(batch)
+        pooled = GraphEncoder(table.dimensions, Settings(hidden=8, sees_question=sees))(batch)
         assert torch.allclose(pooled[0], pooled[1], atol=1e-5) is not sees
 
 
@@ -227,7 +227,7 @@ def test_a_pruned_edge_says_nothing_and_a_pruned_node_sends_nothing(table):
     (eq-9)
     """
     torch.manual_seed(0)
-    encoder, collate = GraphEncoder(table.dimensions, hidden=8, layers=1), Collator(table)
+    encoder, collate = GraphEncoder(table.dimensions, Settings(hidden=8, layers=1)), Collator(table)
     other = TextualGraph(
         ("Ann", "Bob", "red", "Cy"), ((0, "colour", 1), (1, "colour", 2), (0, "colour", 3))
     )
@@ -246,7 +246,7 @@ def test_normalisation_undoes_the_pruning_of_a_node_without_edges():
     )
     for seed in range(3):
         torch.manual_seed(seed)
-        encoder = GraphEncoder(8, hidden=32).eval()
+        encoder = GraphEncoder(8, Settings(hidden=32)).eval()
         whole, pruned = (
             encoder(batch, (torch.tensor([factor]), torch.zeros(0))) for factor in (1.0, 0.01)
         )

@@ -21,9 +21,9 @@ from ..encoders.text_encoders import load_encoder
 from ..neural import trained as bundles
 from ..neural.batches import Collator, TextTable
 from ..neural.language_model import LanguageModel
-from ..neural.model import GraphPrompt
+from ..neural.model import GraphPrompt, chosen_device, write_all
 from ..neural.pretraining import Pretraining, taught_once
-from ..neural.training import Plan, Trainer, chosen_device, write_all
+from ..neural.training import Plan, Trainer
 from ..reproduce import detours_conditions, expla_conditions
 from ..reproduce.graph_prompts import Condition, examples, table_of
 from .metrics import exact_match

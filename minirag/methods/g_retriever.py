@@ -12,7 +12,7 @@ from typing import Literal
 from ..algorithms.descriptions import describe, flat_text
 from ..core.options import Count, NotNegative
 from ..index import VectorIndex
-from ..neural.settings import Distance
+from ..neural import Distance
 from ..operators import node, question, relationship, subgraph
 from .graph_prompted import GraphPrompted, HardPrompt, ModelChoices
 

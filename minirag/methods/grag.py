@@ -16,7 +16,7 @@ import numpy as np
 from ..algorithms.descriptions import describe_all, flat_text
 from ..algorithms.vectors import SAME
 from ..core.options import Count, Positive
-from ..neural import settings
+from ..neural import CODE as MODEL_CODE
 from ..operators import subgraph
 from .graph_prompted import GraphPrompted, ModelChoices
 
@@ -39,7 +39,7 @@ class GragChoices(ModelChoices):
     text_items: Count = 10
 
 
-CODE = {"direction": "in", "top": 20, "parallel_edges": "drop", "text": "flat", **settings.CODE}
+CODE = {"direction": "in", "top": 20, "parallel_edges": "drop", "text": "flat", **MODEL_CODE}
 
 
 class GRAG(GraphPrompted):

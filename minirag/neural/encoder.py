@@ -2,9 +2,15 @@
 vector a question.
 """
 
+from collections.abc import Iterable
+from typing import cast
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
+
+from . import Settings
+from .batches import GraphBatch
 
 
 class GraphAttention(nn.Module):
@@ -21,75 +27,55 @@ class GraphAttention(nn.Module):
     """
 
     def __init__(
-        self, entries, hidden, heads, text_dimensions, edges_in_messages=True, messages="both"
-    ):
+        self, entries: int, hidden: int, heads: int, text_dimensions: int,
+        edges_in_messages: bool = True, messages: str = "both",
+    ) -> None:  # fmt: skip
         super().__init__()
-        self.heads, self.hidden, self.edges_in_messages, self.messages = (
-            heads,
-            hidden,
-            edges_in_messages,
-            messages,
-        )
+        self.heads, self.hidden, self.messages = heads, hidden, messages
         self.node = nn.Linear(entries, heads * hidden, bias=False)
-        self.edge = (
-            nn.Linear(text_dimensions, heads * hidden, bias=False) if edges_in_messages else None
-        )
-        self.direction = nn.Parameter(
-            torch.zeros(3, heads)
-        )  # along the edge, against it, to itself
-        self.sender, self.receiver, self.relation = (
-            nn.Parameter(torch.empty(heads, hidden)) for _ in range(3)
-        )
+        width = heads * hidden
+        self.edge = nn.Linear(text_dimensions, width, bias=False) if edges_in_messages else None
+        self.direction = nn.Parameter(torch.zeros(3, heads))  # along, against the edge, to itself
+        vectors = (nn.Parameter(torch.empty(heads, hidden)) for _ in range(3))
+        self.sender, self.receiver, self.relation = vectors
         for vector in (self.sender, self.receiver, self.relation):
             nn.init.xavier_uniform_(vector)
 
-    def forward(self, projected, edge_scale, texts, batch):
+    def forward(
+        self, projected: Tensor, edge_scale: Tensor, texts: Tensor, batch: GraphBatch
+    ) -> Tensor:
         """projected: W h of every node, scaled (V, heads * hidden). texts (T, d). Returns (V,
         hidden).
         """
         nodes, edges = len(projected), len(batch.edges)
         loops = torch.arange(nodes, device=projected.device)
-        ways = (
-            [(batch.heads, batch.tails), (batch.tails, batch.heads)]
-            if self.messages == "both"
-            else [(batch.heads, batch.tails)]
-        )
+        ways = [(batch.heads, batch.tails), (batch.tails, batch.heads)]
+        ways = ways if self.messages == "both" else ways[:1]
         senders, receivers = (torch.cat(ends) for ends in zip(*ways, (loops, loops)))
         here = projected.view(nodes, self.heads, self.hidden)
-        sent, received = (
-            torch.einsum("vhd,hd->vh", here, part) for part in (self.sender, self.receiver)
-        )
-        kinds, kind = torch.unique(
-            batch.edges, return_inverse=True
-        )  # few texts are on many edges: each is projected once
-        spoken = (
-            self.edge(texts.index_select(0, kinds)).view(-1, self.heads, self.hidden)
-            if self.edges_in_messages
-            else None
-        )
-        logits = self._relation_logits(spoken, kind, edge_scale, sent, len(ways))
-        weight = (
-            softmax_by(
-                F.leaky_relu(
-                    sent.index_select(0, senders) + received.index_select(0, receivers) + logits,
-                    0.2,
-                ),
-                receivers,
-                nodes,
-            )
-            / self.heads
-        )
+        sent = torch.einsum("vhd,hd->vh", here, self.sender)
+        received = torch.einsum("vhd,hd->vh", here, self.receiver)
+        # Few texts are on many edges: each is projected once.
+        kinds, kind = torch.unique(batch.edges, return_inverse=True)
+        spoken = None
+        if self.edge is not None:
+            projected_texts = self.edge(texts.index_select(0, kinds))
+            spoken = projected_texts.view(-1, self.heads, self.hidden)
+        logits = sent.index_select(0, senders) + received.index_select(0, receivers)
+        logits = logits + self._relation_logits(spoken, kind, edge_scale, sent, len(ways))
+        weight = softmax_by(F.leaky_relu(logits, 0.2), receivers, nodes) / self.heads
         arrived = self._sent(here, weight, senders, receivers, batch)
         if spoken is None or not edges:
             return arrived
-        said = weight[: len(ways) * edges] * edge_scale.repeat(len(ways))[:, None]
+        # How much of each edge text arrives at each node: (V * kinds, heads).
+        share = weight[: len(ways) * edges] * edge_scale.repeat(len(ways))[:, None]
         place = receivers[: len(ways) * edges] * len(kinds) + kind.repeat(len(ways))
-        heard = said.new_zeros(nodes * len(kinds), self.heads).index_add(
-            0, place, said
-        )  # how much of each edge text arrives at each node
+        heard = share.new_zeros(nodes * len(kinds), self.heads).index_add(0, place, share)
         return arrived + heard.view(nodes, len(kinds) * self.heads) @ spoken.view(-1, self.hidden)
 
-    def _sent(self, here, weight, senders, receivers, batch):
+    def _sent(
+        self, here: Tensor, weight: Tensor, senders: Tensor, receivers: Tensor, batch: GraphBatch
+    ) -> Tensor:
         """What the nodes hear of each other: sum of weight times message over messages and heads,
         (V, hidden), as one matrix product for each graph.
 
@@ -98,49 +84,40 @@ class GraphAttention(nn.Module):
         """
         slot, size = batch.slots
         cell = slot.index_select(0, receivers) * size + slot.index_select(0, senders) % size
-        attention = (
-            weight.new_zeros(batch.graphs * size * size, self.heads)
-            .index_add(0, cell, weight)
-            .view(batch.graphs, size, size * self.heads)
-        )
-        spread = here.new_zeros(batch.graphs * size, self.heads * self.hidden).index_copy(
-            0, slot, here.flatten(1)
-        )
-        return (
-            torch.bmm(attention, spread.view(batch.graphs, size * self.heads, self.hidden))
-            .flatten(0, 1)
-            .index_select(0, slot)
-        )
+        attention = weight.new_zeros(batch.graphs * size * size, self.heads)
+        attention = attention.index_add(0, cell, weight)
+        attention = attention.view(batch.graphs, size, size * self.heads)
+        states = here.new_zeros(batch.graphs * size, self.heads * self.hidden)
+        states = states.index_copy(0, slot, here.flatten(1))
+        states = states.view(batch.graphs, size * self.heads, self.hidden)
+        return torch.bmm(attention, states).flatten(0, 1).index_select(0, slot)
 
-    def _relation_logits(self, spoken, kind, edge_scale, sent, ways):
+    def _relation_logits(
+        self, spoken: Tensor | None, kind: Tensor, edge_scale: Tensor, sent: Tensor, ways: int
+    ) -> Tensor:
         """What direction and relation add to the logits of the messages along edges, against them
         if any go there, and to oneself: (messages, heads).
         """
         *directions, loop = self.direction
-        heard = 0
+        heard = sent.new_zeros(())
         if spoken is not None:
             heard = (spoken * self.relation).sum(-1).index_select(0, kind) * edge_scale[:, None]
         flat = sent.new_zeros(len(kind), self.heads)
-        return torch.cat(
-            [
-                *(flat + direction + heard for direction in directions[:ways]),
-                loop.expand(len(sent), -1),
-            ]
-        )
+        of_edges = [flat + direction + heard for direction in directions[:ways]]
+        return torch.cat([*of_edges, loop.expand(len(sent), -1)])
 
 
-def softmax_by(logits, group, count):
+def softmax_by(logits: Tensor, group: Tensor, count: int) -> Tensor:
     """Softmax of (n, heads) over the rows of each group (n,): the weights of a group add to 1."""
     place = group[:, None].expand_as(logits)
-    highest = logits.new_full((count, logits.shape[1]), -torch.inf).scatter_reduce(
-        0, place, logits.detach(), "amax"
-    )
+    highest = logits.new_full((count, logits.shape[1]), -torch.inf)
+    highest = highest.scatter_reduce(0, place, logits.detach(), "amax")
     weight = (logits - highest.index_select(0, group)).exp()
     total = torch.zeros_like(highest).index_add(0, group, weight)
     return weight / total.index_select(0, group)
 
 
-def mean_by(rows, group, count):
+def mean_by(rows: Tensor, group: Tensor, count: int) -> Tensor:
     """Mean of (n, d) over the rows of each group (n,): (count, d); zeros for a group without rows."""
     total = rows.new_zeros(count, rows.shape[1]).index_add(0, group, rows)
     sizes = rows.new_zeros(count).index_add(0, group, rows.new_ones(len(rows)))
@@ -163,51 +140,39 @@ class GraphEncoder(nn.Module):
     Source: GRAG, Eq. 9-10 (eq-9, eq-10)
     """
 
-    def __init__(
-        self, text_dimensions, hidden=64, layers=2, heads=4, dropout=0.0, edges_in_messages=True, messages="both", prune_at="layers", merge="graphs",
-        sees_question=False,
-    ):  # fmt: skip
+    def __init__(self, text_dimensions: int, settings: Settings = Settings()) -> None:
         super().__init__()
-        sizes = [text_dimensions] + [hidden] * (layers - 1)
-        self.layers = nn.ModuleList(
-            GraphAttention(size, hidden, heads, text_dimensions, edges_in_messages, messages)
-            for size in sizes
-        )
+        self.settings = settings
+        hidden, heads = settings.hidden, settings.heads
+        shape = hidden, heads, text_dimensions, settings.edges_in_messages, settings.messages
+        sizes = [text_dimensions] + [hidden] * (settings.layers - 1)
+        self.layers = nn.ModuleList(GraphAttention(size, *shape) for size in sizes)
         self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in sizes)
-        self.out = nn.LayerNorm(hidden)
-        self.dropout, self.prune_at, self.merge, self.hidden = (
-            nn.Dropout(dropout),
-            prune_at,
-            merge,
-            hidden,
-        )
-        self.question = (
-            nn.Linear(text_dimensions, heads * hidden, bias=False) if sees_question else None
-        )
+        self.out, self.dropout = nn.LayerNorm(hidden), nn.Dropout(settings.dropout)
+        self.question: nn.Linear | None = None
+        if settings.sees_question:
+            self.question = nn.Linear(text_dimensions, heads * hidden, bias=False)
 
-    def forward(self, batch, factors=None):
+    def forward(self, batch: GraphBatch, factors: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """factors: (alpha_n, alpha_e) of `SoftPruning`, or None for no pruning."""
-        node_scale, edge_scale = factors or (
-            batch.asked.new_ones(len(batch.nodes)),
-            batch.asked.new_ones(len(batch.edges)),
-        )
+        ones = batch.asked.new_ones
+        node_scale, edge_scale = factors or (ones(len(batch.nodes)), ones(len(batch.edges)))
+        layers = cast(Iterable[GraphAttention], self.layers)
         texts = batch.texts * batch.texts.shape[1] ** 0.5  # coordinates of about 1
-        states = None
-        for layer, norm in zip(self.layers, self.norms):
-            projected = (
-                layer.node(texts).index_select(0, batch.nodes)
-                if states is None
-                else layer.node(states)
-            )
-            if states is None and self.question is not None:
-                projected = projected + self.question(
-                    batch.asked * batch.asked.shape[1] ** 0.5
-                ).index_select(0, batch.question_of_node)
-            if states is None or self.prune_at == "layers":
+        states = texts  # until the first layer
+        for number, (layer, norm) in enumerate(zip(layers, self.norms)):
+            if number == 0:  # a text is projected once, however many nodes it is on
+                projected = layer.node(texts).index_select(0, batch.nodes)
+                if self.question is not None:
+                    asked = self.question(batch.asked * batch.asked.shape[1] ** 0.5)
+                    projected = projected + asked.index_select(0, batch.question_of_node)
+            else:
+                projected = layer.node(states)
+            if number == 0 or self.settings.prune_at == "layers":
                 projected = projected * node_scale[:, None]  # W (alpha h) is alpha (W h)
             received = layer(projected, edge_scale, texts, batch)
-            states = self.dropout(F.gelu(norm(received if states is None else states + received)))
-        if self.merge == "nodes":
+            states = self.dropout(F.gelu(norm(states + received if number else received)))
+        if self.settings.merge == "nodes":
             return self.out(mean_by(states, batch.question_of_node, len(batch.asked)))
         pooled = mean_by(states, batch.graph, batch.graphs)
         return self.out(mean_by(pooled, batch.question_of, len(batch.asked)))

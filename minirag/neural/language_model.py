@@ -5,12 +5,17 @@ Any causal model of Hugging Face will do. It stays frozen unless asked: `tuning=
 low-rank updates to its attention, `tuning="full"` trains all of it.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..core.errors import MiniragError
 from ..core.model_files import quiet
+from .batches import Example
 
 TUNINGS = ("frozen", "lora", "full")
 LORA_TARGETS = ("q_proj", "v_proj")
@@ -24,19 +29,20 @@ class LowRank(nn.Module):
     Source: GRAG, App. A.1 (tab-2)
     """
 
-    def __init__(self, linear, rank=8, alpha=16, dropout=0.05):
+    def __init__(
+        self, linear: nn.Linear, rank: int = 8, alpha: float = 16, dropout: float = 0.05
+    ) -> None:
         super().__init__()
         self.linear, self.scale, self.dropout = linear, alpha / rank, nn.Dropout(dropout)
         self.down = nn.Parameter(torch.randn(rank, linear.in_features) / linear.in_features**0.5)
         self.up = nn.Parameter(torch.zeros(linear.out_features, rank))
 
-    def forward(self, states):
-        return self.linear(states) + self.scale * F.linear(
-            F.linear(self.dropout(states), self.down), self.up
-        )
+    def forward(self, states: Tensor) -> Tensor:
+        update = F.linear(F.linear(self.dropout(states), self.down), self.up)
+        return self.linear(states) + self.scale * update
 
 
-def add_low_rank(model):
+def add_low_rank(model: nn.Module) -> None:
     """Put a `LowRank` in the place of every query and value projection. Raises MiniragError for a
     model that has none under these names.
     """
@@ -59,32 +65,32 @@ class LanguageModel(nn.Module):
     code's 512; max_answer: tokens written.
     """
 
-    def __init__(self, model, tokenizer, tuning="frozen", max_text=512, max_answer=12):
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        tuning: str = "frozen",
+        max_text: int = 512,
+        max_answer: int = 12,
+    ) -> None:
         super().__init__()
         if tuning not in TUNINGS:
             raise MiniragError(f"tuning is one of {', '.join(TUNINGS)}; got {tuning!r}.")
-        self.model, self.tokenizer, self.tuning, self.max_text, self.max_answer = (
-            model,
-            tokenizer,
-            tuning,
-            max_text,
-            max_answer,
-        )
+        self.model, self.tokenizer, self.tuning = model, tokenizer, tuning
+        self.max_text, self.max_answer = max_text, max_answer
         self.model.requires_grad_(tuning == "full")
         if tuning == "lora":
             add_low_rank(self.model)
-        self.start = (
-            tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
-        )
-        self.end = tokenizer.eos_token_id
+        start, self.end = tokenizer.bos_token_id, tokenizer.eos_token_id
+        self.start = self.end if start is None else start
         if self.start is None:
             raise MiniragError(
                 "This model's tokenizer has neither a start nor an end token; a graph-prompted model needs one in front of the graph token."
             )
-        self._read = {}
+        self._read: dict[str, list[int]] = {}
 
     @classmethod
-    def load(cls, name, **options):
+    def load(cls, name: str | Path, **options: Any) -> Self:
         """A model of the hub or a folder, such as "meta-llama/Llama-2-7b-hf" or one that `pretrain`
         wrote.
         """
@@ -101,25 +107,25 @@ class LanguageModel(nn.Module):
             ) from error
         return cls(model, tokenizer, **options)
 
-    def train(self, mode=True):
+    def train(self, mode: bool = True) -> Self:
         """A frozen model stays in evaluation mode, so that its own dropout never makes noise."""
         return super().train(mode and self.tuning != "frozen")
 
     @property
-    def embeddings(self):
+    def embeddings(self) -> Any:
         return self.model.get_input_embeddings()
 
     @property
-    def dimensions(self):
+    def dimensions(self) -> int:
         return self.embeddings.weight.shape[1]
 
-    def ids(self, text):
+    def ids(self, text: str) -> list[int]:
         """Token ids, without start and end; each text is tokenized once."""
         if text not in self._read:
             self._read[text] = self.tokenizer.encode(text, add_special_tokens=False)
         return self._read[text]
 
-    def prompt_ids(self, example):
+    def prompt_ids(self, example: Example) -> list[int]:
         """The ids behind the graph token: hard prompt, cut after `max_text` tokens, and question.
 
         Source: GRAG, Eq. 7-8 (eq-7, eq-8)
@@ -127,25 +133,23 @@ class LanguageModel(nn.Module):
         text = self.ids(example.text)[: self.max_text] + self.ids("\n") if example.text else []
         return text + self.ids(f"{example.question} answer:")
 
-    def answer_ids(self, answer):
+    def answer_ids(self, answer: str) -> list[int]:
         """The ids that are to be written: the answer, cut to fit `max_answer`, and the end token."""
         return self.ids(f" {answer}")[: self.max_answer - 1] + [self.end]
 
-    def answer_vectors(self, answers):
+    def answer_vectors(self, answers: Sequence[str]) -> Tensor:
         """The mean word embedding of each answer, (n, dimensions), unscaled."""
-        rows = [
-            self.embeddings(
-                torch.tensor(self.answer_ids(answer)[:-1], device=self.embeddings.weight.device)
-            ).mean(dim=0)
-            for answer in answers
-        ]
-        return torch.stack(rows)
+        device = self.embeddings.weight.device
+        ids = [torch.tensor(self.answer_ids(answer)[:-1], device=device) for answer in answers]
+        return torch.stack([self.embeddings(row).mean(dim=0) for row in ids])
 
-    def word_length(self):
+    def word_length(self) -> Tensor:
         """The mean Euclidean length of a word embedding, which a graph token takes."""
         return self.embeddings.weight.detach().norm(dim=1).mean()
 
-    def read(self, prompts, answers, soft):
+    def read(
+        self, prompts: Sequence[list[int]], answers: Sequence[list[int]], soft: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Embed `[start; soft token; prompt; answer]`, padded on the left, so that all answers end
         together.
 
@@ -157,11 +161,8 @@ class LanguageModel(nn.Module):
         device = self.embeddings.weight.device
         front = 1 if soft is None else 2
         width = front + max(len(prompt) + len(answer) for prompt, answer in zip(prompts, answers))
-        ids, mask = (
-            torch.full((len(prompts), width), self.end),
-            torch.zeros(len(prompts), width, dtype=torch.long),
-        )
-        labels = torch.full((len(prompts), width), IGNORED)
+        ids, labels = (torch.full((len(prompts), width), fill) for fill in (self.end, IGNORED))
+        mask = torch.zeros(len(prompts), width, dtype=torch.long)
         slots = []
         for row, (prompt, answer) in enumerate(zip(prompts, answers)):
             first = width - front - len(prompt) - len(answer)
@@ -174,42 +175,37 @@ class LanguageModel(nn.Module):
         inputs = self.embeddings(ids.to(device))
         if soft is not None:
             inputs = inputs.clone()
-            inputs[
-                torch.arange(len(prompts), device=device), torch.tensor(slots, device=device)
-            ] = soft.to(inputs.dtype)
+            rows = torch.arange(len(prompts), device=device)
+            inputs[rows, torch.tensor(slots, device=device)] = soft.to(inputs.dtype)
         return inputs, mask.to(device), labels.to(device)
 
-    def loss(self, prompts, answers, soft):
+    def loss(
+        self, prompts: Sequence[list[int]], answers: Sequence[list[int]], soft: Tensor | None
+    ) -> Tensor:
         """Mean cross-entropy of the answers' tokens, each given all before it."""
         inputs, mask, labels = self.read(prompts, answers, soft)
         states = self.states(inputs, mask)
-        asked = labels[:, 1:] != IGNORED
-        logits = self.model.get_output_embeddings()(
-            states[:, :-1][asked]
-        )  # only where an answer is due: a vocabulary is wide
-        return F.cross_entropy(logits.float(), labels[:, 1:][asked])
+        due = labels[:, 1:] != IGNORED  # logits only where an answer is due: a vocabulary is wide
+        logits = self.model.get_output_embeddings()(states[:, :-1][due])
+        return F.cross_entropy(logits.float(), labels[:, 1:][due])
 
-    def states(self, inputs, mask):
+    def states(self, inputs: Tensor, mask: Tensor) -> Tensor:
         """The last hidden states (B, L, d); positions count from each row's first token, not from
         its padding.
         """
         positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
-        return self.model.base_model(
+        found = self.model.base_model(
             inputs_embeds=inputs, attention_mask=mask, position_ids=positions, use_cache=False
-        ).last_hidden_state
+        )
+        return found.last_hidden_state
 
     @torch.no_grad()
-    def write(self, prompts, soft):
+    def write(self, prompts: Sequence[list[int]], soft: Tensor | None) -> list[str]:
         """Greedy answers, one string a prompt."""
         inputs, mask, _ = self.read(prompts, [[]] * len(prompts), soft)
         written = self.model.generate(
-            inputs_embeds=inputs,
-            attention_mask=mask,
-            max_new_tokens=self.max_answer,
-            do_sample=False,
-            pad_token_id=self.end,
-            eos_token_id=self.end,
-        )
-        return [
-            text.strip() for text in self.tokenizer.batch_decode(written, skip_special_tokens=True)
-        ]
+            inputs_embeds=inputs, attention_mask=mask, max_new_tokens=self.max_answer,
+            do_sample=False, pad_token_id=self.end, eos_token_id=self.end,
+        )  # fmt: skip
+        texts = self.tokenizer.batch_decode(written, skip_special_tokens=True)
+        return [text.strip() for text in texts]

@@ -9,33 +9,28 @@ paper has a pretrained Llama-2.
 
 import os
 import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 from filelock import FileLock
+from torch import Tensor
 from torch.nn import functional as F
 
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.model_files import quiet
+from .batches import Example
 from .language_model import IGNORED, LanguageModel
 
 START, END = "<s>", "</s>"
-SIZES = {
-    "tiny": {
-        "hidden_size": 96,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 192,
-    },
-    "small": {
-        "hidden_size": 160,
-        "num_hidden_layers": 3,
-        "num_attention_heads": 4,
-        "intermediate_size": 320,
-    },
+SHAPE = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+SIZES: dict[str, dict[str, Any]] = {
+    "tiny": dict(zip(SHAPE, (96, 2, 4, 192))),
+    "small": dict(zip(SHAPE, (160, 3, 4, 320))),
 }
 # of a word's length, on the words in the soft token's place: a graph token will never be exact
 NOISE = 0.3
@@ -63,7 +58,7 @@ class Pretraining:
     max_text: int = 512
 
 
-def build_tokenizer(texts, vocabulary=2000):
+def build_tokenizer(texts: Sequence[str], vocabulary: int = 2000) -> Any:
     """A byte-level BPE tokenizer learnt from these texts; it can spell any text."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -73,32 +68,34 @@ def build_tokenizer(texts, vocabulary=2000):
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=[START, END],
-        initial_alphabet=alphabet,
+        vocab_size=vocabulary, special_tokens=[START, END], initial_alphabet=alphabet,
         show_progress=False,
-    )
+    )  # fmt: skip
     tokenizer.train_from_iterator(texts, trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token=START, eos_token=END, pad_token=END
     )
 
 
-def build_model(tokenizer, size="tiny", window=1024):
+def build_model(tokenizer: Any, size: str = "tiny", window: int = 1024) -> Any:
     """A random Llama of the given size. Raises MiniragError for an unknown size."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     if size not in SIZES:
         raise MiniragError(f"size is one of {', '.join(SIZES)}; got {size!r}.")
     config = LlamaConfig(
-        vocab_size=len(tokenizer), max_position_embeddings=window, tie_word_embeddings=True, bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, **SIZES[size],
+        vocab_size=len(tokenizer), max_position_embeddings=window, tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id, **SIZES[size],
     )  # fmt: skip
     with quiet():
         return LlamaForCausalLM(config)
 
 
-def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
+def pretrain(
+    examples: Sequence[Example], answers: Sequence[str], plan: Pretraining = Pretraining(),
+    folder: Path | None = None, device: str = "cpu",
+) -> LanguageModel:  # fmt: skip
     """A `LanguageModel` taught on the form of these examples, whose own answers are never looked
     at.
 
@@ -111,20 +108,14 @@ def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
         )
     torch.manual_seed(plan.seed)
     draw = random.Random(f"pretraining {plan.seed}")
-    texts = [
-        f"{example.text}\n{example.question} answer: {draw.choice(answers)}" for example in examples
-    ] + [f" {answer}" for answer in answers]
-    tokenizer = build_tokenizer(texts, plan.vocabulary)
-    language = LanguageModel(
-        build_model(tokenizer, plan.size), tokenizer, tuning="full", max_text=plan.max_text
-    ).to(device)
+    texts = [f"{e.text}\n{e.question} answer: {draw.choice(answers)}" for e in examples]
+    tokenizer = build_tokenizer(texts + [f" {answer}" for answer in answers], plan.vocabulary)
+    model = build_model(tokenizer, plan.size)
+    language = LanguageModel(model, tokenizer, tuning="full", max_text=plan.max_text).to(device)
     optimizer = torch.optim.AdamW(
-        language.parameters(),
-        lr=plan.learning_rate,
-        betas=(0.9, 0.95),
-        weight_decay=0.01,
+        language.parameters(), lr=plan.learning_rate, betas=(0.9, 0.95), weight_decay=0.01,
         foreach=True,
-    )
+    )  # fmt: skip
     rise = 0.1 if plan.steps != 10 else 0.2  # torch divides by zero where the rise is one step long
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, plan.learning_rate, total_steps=plan.steps, pct_start=rise
@@ -143,7 +134,12 @@ def pretrain(examples, answers, plan=Pretraining(), folder=None, device="cpu"):
     return language.eval()
 
 
-def taught_once(folder, examples, answers, plan=Pretraining()):
+def taught_once(
+    folder: Path,
+    examples: Callable[[], Sequence[Example]],
+    answers: Sequence[str],
+    plan: Pretraining = Pretraining(),
+) -> Path:
     """`folder`, with the model that `pretrain` makes of `examples()`. The first process that wants
     it teaches it; others wait.
 
@@ -158,38 +154,37 @@ def taught_once(folder, examples, answers, plan=Pretraining()):
     return folder
 
 
-def _loss(language, examples, answers, plan, draw):
+def _loss(
+    language: LanguageModel, examples: Sequence[Example], answers: Sequence[str],
+    plan: Pretraining, draw: random.Random,
+) -> Tensor:  # fmt: skip
     """Next-token loss of one batch of documents, all with a word in the soft token's place or all
     without, plus the loss of the answers alone.
     """
     reads_text = draw.random() < plan.with_text
-    chosen = [
-        draw.choice(examples) for _ in range(plan.batch_with_text if reads_text else plan.batch)
-    ]
+    size = plan.batch_with_text if reads_text else plan.batch
+    chosen = [draw.choice(examples) for _ in range(size)]
     drawn = [draw.choice(answers) for _ in chosen]
-    prompts = [
-        language.prompt_ids(example) if reads_text else language.ids(f"{example.question} answer:")
-        for example in chosen
-    ]
+    if reads_text:
+        prompts = [language.prompt_ids(example) for example in chosen]
+    else:
+        prompts = [language.ids(f"{example.question} answer:") for example in chosen]
     written = [language.answer_ids(answer) for answer in drawn]
     soft = _noisy(language, drawn) if draw.random() < plan.keyword else None
     inputs, mask, labels = language.read(prompts, written, soft)
     logits = language.model.get_output_embeddings()(language.states(inputs, mask))[:, :-1]
     due = labels[:, 1:] != IGNORED
     answer_loss = F.cross_entropy(logits[due], labels[:, 1:][due])
-    width = inputs.shape[1]
-    everything = torch.full((len(prompts), width), IGNORED, device=inputs.device)
+    everything = torch.full(inputs.shape[:2], IGNORED, device=inputs.device)
     for row, (prompt, answer) in enumerate(zip(prompts, written)):
-        everything[row, width - len(prompt) - len(answer) :] = torch.tensor(
-            prompt + answer, device=inputs.device
-        )
-    return (
-        F.cross_entropy(logits.flatten(0, 1), everything[:, 1:].flatten(), ignore_index=IGNORED)
-        + plan.answer_weight * answer_loss
-    )
+        ids = torch.tensor(prompt + answer, device=inputs.device)
+        everything[row, -len(ids) :] = ids
+    due_ids = everything[:, 1:].flatten()
+    document_loss = F.cross_entropy(logits.flatten(0, 1), due_ids, ignore_index=IGNORED)
+    return document_loss + plan.answer_weight * answer_loss
 
 
-def _noisy(language, answers):
+def _noisy(language: LanguageModel, answers: Sequence[str]) -> Tensor:
     """The answers' embeddings at the length of a word, with noise."""
     length = language.word_length()
     exact = F.normalize(language.answer_vectors(answers), dim=1)

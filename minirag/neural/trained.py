@@ -10,65 +10,65 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..core.encoder import Encoder
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
+from . import Settings
+
+if TYPE_CHECKING:  # torch is heavy: what a bundle says of itself is read without it
+    from .batches import Example
+    from .model import GraphPrompt
 
 TOLD, WEIGHTS, LANGUAGE = "trained.json", "weights.safetensors", "language"
 NEEDED = (
-    "method",
-    "trained_on",
-    "encoder",
-    "dimensions",
-    "settings",
-    "tuning",
-    "language",
-    "questions",
-    "measured",
-    "files",
-)
+    "method", "trained_on", "encoder", "dimensions", "settings", "tuning", "language", "questions",
+    "measured", "files",
+)  # fmt: skip
 
 
 @dataclass
 class Trained:
     """A model that writes, and `told`, what is known of its training: see `save`."""
 
-    model: Any = field(repr=False)
-    told: dict
+    model: "GraphPrompt" = field(repr=False)
+    told: dict[str, Any]
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Who writes, in words that nobody can take for a large language model's name."""
         return describe(self.told)
 
-    def write(self, examples, encoder):
+    def write(self, examples: Sequence["Example"], encoder: Encoder) -> list[str]:
         """The answers to `Example`s, one string each. encoder: the one that it was trained with."""
         from .batches import Collator, TextTable
-        from .training import write_all
+        from .model import write_all
 
-        return (
-            write_all(self.model, Collator(TextTable.of(examples, encoder)), list(examples))
-            if examples
-            else []
-        )
+        if not examples:
+            return []
+        return write_all(self.model, Collator(TextTable.of(examples, encoder)), list(examples))
 
 
-def describe(told):
+def describe(told: dict[str, Any]) -> str:
     """Method, language model and its size, and what it was trained on, in one line."""
     language, trained = told["language"], len(told["questions"]["train"])
     kind = "tiny language model" if language["tiny"] else f"language model {language['name']}"
-    return f"{told['method']}, {kind} ({in_words(language['weights'])} weights, trained on {trained} questions of {told['trained_on']['name']})"
+    lessons = f"trained on {trained} questions of {told['trained_on']['name']}"
+    return f"{told['method']}, {kind} ({in_words(language['weights'])} weights, {lessons})"
 
 
-def in_words(count):
+def in_words(count: int) -> str:
     """A number of weights as people say it: "0.3 M", "6.7 G"."""
     return f"{count / 1e9:.1f} G" if count >= 5e8 else f"{count / 1e6:.1f} M"
 
 
-def save(folder, model, told, language=None):
+def save(
+    folder: Path, model: "GraphPrompt", told: dict[str, Any], language: Path | None = None
+) -> dict[str, Any]:
     """Write a bundle, `trained.json` last, so that a killed run leaves nothing that loads; returns
     all that it tells.
 
@@ -79,16 +79,14 @@ def save(folder, model, told, language=None):
 
     folder = Path(folder)
     (folder / TOLD).unlink(missing_ok=True)
+    names = [WEIGHTS]
     if language is not None:
         shutil.rmtree(folder / LANGUAGE, ignore_errors=True)
         shutil.copytree(language, folder / LANGUAGE)
-    tensors = {
-        name: tensor.cpu().contiguous().clone() for name, tensor in model.own_state().items()
-    }
+        names += [f"{LANGUAGE}/{path.name}" for path in sorted((folder / LANGUAGE).glob("*"))]
+    own = model.own_state().items()
+    tensors = {name: tensor.cpu().contiguous().clone() for name, tensor in own}
     write_atomic(folder / WEIGHTS, to_bytes(tensors))
-    names = [WEIGHTS] + [
-        f"{LANGUAGE}/{path.name}" for path in sorted((folder / LANGUAGE).glob("*"))
-    ] * (language is not None)
     count = sum(parameter.numel() for parameter in model.language.model.parameters())
     told = {
         **told, "settings": asdict(model.settings), "dimensions": model.dimensions, "tuning": model.language.tuning,
@@ -102,7 +100,7 @@ def save(folder, model, told, language=None):
     return told
 
 
-def read(folder):
+def read(folder: Path) -> dict[str, Any]:
     """What a bundle tells of itself. Its weights are not read, and torch is not needed. Raises
     MiniragError where there is none, or a broken one.
     """
@@ -126,47 +124,42 @@ def read(folder):
     return told
 
 
-def load(folder, device=None):
+def load(folder: Path, device: str | None = None) -> Trained:
     """The `Trained` model of a bundle, on a GPU if there is one, or on `device`.
 
     Raises MiniragError for files that are missing or differ from what was saved.
     """
     folder, told = Path(folder), read(folder)
     for name, digest in told["files"].items():
-        path = folder / name
-        if (
-            os.path.isabs(name)
-            or ".." in Path(name).parts
-            or not path.is_file()
-            or _digest(path) != digest
-        ):
+        path, outside = folder / name, os.path.isabs(name) or ".." in Path(name).parts
+        if outside or not path.is_file() or _digest(path) != digest:
             raise MiniragError(
                 f"{folder} is damaged: {name} is missing or not the file that was saved. Train again."
             )
-    if WEIGHTS not in told["files"] or (
-        told["language"]["tiny"] and f"{LANGUAGE}/model.safetensors" not in told["files"]
-    ):
+    needed = {WEIGHTS}
+    if told["language"]["tiny"]:
+        needed.add(f"{LANGUAGE}/model.safetensors")
+    if not needed <= set(told["files"]):
         raise MiniragError(
             f"{folder} holds no weights in safetensors, the only form that is read. Train again."
         )
-    from .training import chosen_device
+    from .model import chosen_device
 
     return Trained(_model(folder, told).to(chosen_device(device)).eval(), told)
 
 
-def _model(folder, told):
+def _model(folder: Path, told: dict[str, Any]) -> "GraphPrompt":
     import torch
     from safetensors.torch import load_file
 
     from .language_model import LanguageModel
     from .model import GraphPrompt
-    from .settings import Settings
 
-    said = told["language"]
-    limits = {"max_text": said["reads"], "max_answer": said["writes"]}
+    kept = told["language"]
     language = LanguageModel.load(
-        folder / LANGUAGE if said["tiny"] else said["name"], tuning=told["tuning"], **limits
-    )
+        folder / LANGUAGE if kept["tiny"] else kept["name"],
+        tuning=told["tuning"], max_text=kept["reads"], max_answer=kept["writes"],
+    )  # fmt: skip
     with torch.random.fork_rng():  # building a model draws numbers; who loads one should not notice
         model = GraphPrompt(language, told["dimensions"], Settings(**told["settings"]))
     try:
@@ -182,5 +175,5 @@ def _model(folder, told):
     return model
 
 
-def _digest(path):
+def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -6,15 +6,20 @@ import hashlib
 import json
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
+from .batches import Example
+from .model import Collate, GraphPrompt, accuracy, chosen_device
 
 WARM = 0.1  # share of a phase's steps in which the learning rate rises
 
@@ -50,29 +55,12 @@ class Plan:
     validation: int = 300
     device: str | None = None
 
-    def __post_init__(self):
-        if (
-            min(self.alignment_epochs, self.epochs, self.validation) < 0
-            or min(self.batch, self.patience) < 1
-        ):
+    def __post_init__(self) -> None:
+        least = min(self.alignment_epochs, self.epochs, self.validation)
+        if least < 0 or min(self.batch, self.patience) < 1:
             raise MiniragError(
                 f"A plan has epochs and validation from 0, batch and patience from 1; got {self!r}."
             )
-
-
-def chosen_device(name=None):
-    """The torch device of this name; None takes a GPU if there is one. Raises MiniragError for a
-    device that this machine does not have.
-    """
-    try:
-        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        why = str(error).splitlines()[0][:150]
-        raise MiniragError(
-            f"The device {name!r} cannot be used here ({why}). Choose 'cpu' or 'cuda', or none for a GPU if there is one."
-        ) from error
-    return device
 
 
 @dataclass
@@ -81,14 +69,16 @@ class Report:
     `seconds` of training.
     """
 
-    history: list = field(default_factory=list)
-    best: dict = field(default_factory=lambda: {"epoch": None, "accuracy": -1.0})
+    history: list[dict[str, Any]] = field(default_factory=list)
+    best: dict[str, Any] = field(default_factory=lambda: {"epoch": None, "accuracy": -1.0})
     seconds: float = 0.0
 
-    def __repr__(self):
+    def __repr__(self) -> str:
+        text = f"Report of {len(self.history)} epochs in {self.seconds:.0f} s"
         if self.best["epoch"] is None:
-            return f"Report of {len(self.history)} epochs in {self.seconds:.0f} s"
-        return f"Report of {len(self.history)} epochs in {self.seconds:.0f} s, best validation accuracy {self.best['accuracy']:.3f} in epoch {self.best['epoch']}"
+            return text
+        best = f"{self.best['accuracy']:.3f} in epoch {self.best['epoch']}"
+        return f"{text}, best validation accuracy {best}"
 
 
 class Trainer:
@@ -98,46 +88,35 @@ class Trainer:
     Source: GRAG, Sec. 4.2 (eq-11); GRAG, App. A.1 (tab-2)
     """
 
-    def __init__(self, model, collate, plan=Plan(), folder=None):
+    def __init__(
+        self, model: GraphPrompt, collate: Collate, plan: Plan = Plan(), folder: Path | None = None
+    ) -> None:
         self.model, self.collate, self.plan = model, collate, plan
         self.checkpoint = Path(folder) / "training.safetensors" if folder is not None else None
-        self.report, self.best = Report(), None
+        self.report = Report()
+        self.best: dict[str, Tensor] | None = None
 
-    def fit(self, train, validation, until=None):
+    def fit(
+        self, train: Sequence[Example], validation: Sequence[Example], until: int | None = None
+    ) -> Report:
         """Train on `train`, keep the epoch that is best on `validation`, and return the `Report`.
         `until` stops after so many epochs (for tests).
         """
         if not train:
             raise MiniragError("There is nothing to train on: no training example was given.")
-        schedule = (
-            [("align", epoch) for epoch in range(self.plan.alignment_epochs)]
-            if self.model.settings.graph_token != "none"
-            else []
-        )
-        schedule += [("prompt", epoch) for epoch in range(self.plan.epochs)]
-        schedule = (
-            schedule
-            if any(parameter.requires_grad for parameter in self.model.parameters())
-            else []
-        )
+        schedule = self._schedule()
         self.model.to(chosen_device(self.plan.device))
         done, state = self._resume(train)
-        if not done and self.model.pruning is not None:
-            fit_pruning(self.model, self.collate, train)
+        if not done:
+            self.model.fit_pruning(self.collate, train)
         optimizer = None
-        with progress(
-            total=len(schedule) * math.ceil(len(train) / self.plan.batch),
-            description="training",
-            unit="batch",
-        ) as bar:
+        batches = len(schedule) * math.ceil(len(train) / self.plan.batch)
+        with progress(total=batches, description="training", unit="batch") as bar:
             for number, (phase, epoch) in enumerate(schedule[:until]):
                 if number < done:
                     continue
-                if optimizer is None or epoch == 0:
-                    optimizer, state = (
-                        self._optimizer(state if epoch else None),
-                        None,
-                    )  # each phase begins with a fresh one
+                if optimizer is None or epoch == 0:  # each phase begins with a fresh one
+                    optimizer, state = self._optimizer(state if epoch else {}), {}
                 self._epoch(phase, epoch, train, validation, optimizer, bar)
                 self._save(number + 1, optimizer, train)
                 if self._out_of_patience():
@@ -147,11 +126,21 @@ class Trainer:
         self.model.eval()
         return self.report
 
-    def _epoch(self, phase, epoch, train, validation, optimizer, bar):
+    def _schedule(self) -> list[tuple[str, int]]:
+        """(phase, epoch) of each epoch; none where nothing may change."""
+        if not any(parameter.requires_grad for parameter in self.model.parameters()):
+            return []
+        aligned = self.plan.alignment_epochs if self.model.settings.graph_token != "none" else 0
+        align = [("align", epoch) for epoch in range(aligned)]
+        return align + [("prompt", epoch) for epoch in range(self.plan.epochs)]
+
+    def _epoch(
+        self, phase: str, epoch: int, train: Sequence[Example], validation: Sequence[Example],
+        optimizer: torch.optim.Optimizer, bar: Any,
+    ) -> None:  # fmt: skip
         started, plan = time.perf_counter(), self.plan
-        order = torch.randperm(
-            len(train), generator=torch.Generator().manual_seed(_seed(plan.seed, phase, epoch, 0))
-        ).tolist()
+        draws = torch.Generator().manual_seed(_seed(plan.seed, phase, epoch, 0))
+        order = torch.randperm(len(train), generator=draws).tolist()
         torch.manual_seed(_seed(plan.seed, phase, epoch, 1))
         steps = math.ceil(len(train) / plan.batch)
         total = steps * (plan.alignment_epochs if phase == "align" else plan.epochs)
@@ -161,166 +150,135 @@ class Trainer:
         for step in range(steps):
             chosen = [train[i] for i in order[step * plan.batch : (step + 1) * plan.batch]]
             batch = self.collate(chosen)
-            loss = (
-                self.model.alignment_loss(chosen, batch, *answers)
-                if answers
-                else self.model.loss(chosen, batch)
-            )
+            if answers:
+                loss = self.model.alignment_loss(chosen, batch, *answers)
+            else:
+                loss = self.model.loss(chosen, batch)
             self._step(loss, optimizer, phase, (epoch * steps + step) / total)
             losses.append(loss.item())
             bar.update()
-        row = {"phase": phase, "epoch": epoch, "loss": sum(losses) / len(losses)}
+        row: dict[str, Any] = {"phase": phase, "epoch": epoch, "loss": sum(losses) / len(losses)}
         if phase == "prompt":
             row["accuracy"] = accuracy(self.model, self.collate, validation[: plan.validation])
             best = self.report.best["accuracy"]
-            if row["accuracy"] > best or (self.plan.later_wins and row["accuracy"] == best):
+            if row["accuracy"] > best or (plan.later_wins and row["accuracy"] == best):
                 self.report.best = {"epoch": epoch, "accuracy": row["accuracy"]}
-                self.best = {
-                    name: tensor.clone() for name, tensor in self.model.own_state().items()
-                }
+                own = self.model.own_state().items()
+                self.best = {name: tensor.clone() for name, tensor in own}
         self.report.history.append(row)
         self.report.seconds += time.perf_counter() - started
 
-    def _step(self, loss, optimizer, phase, share):
+    def _step(
+        self, loss: Tensor, optimizer: torch.optim.Optimizer, phase: str, share: float
+    ) -> None:
         for group in optimizer.param_groups:
             highest = group["highest"] if phase == "prompt" else self.plan.alignment_rate
             group["lr"] = highest * group["part"] * one_cycle(share)
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it without types
         torch.nn.utils.clip_grad_norm_(_parameters(optimizer), self.plan.clip)
         optimizer.step()
 
-    def _answers(self, train):
+    def _answers(self, train: Sequence[Example]) -> tuple[dict[str, int], Tensor]:
         """({answer: position}, unit embeddings) of the training answers."""
         answers = sorted({example.answer for example in train})
         with torch.no_grad():
             vectors = F.normalize(self.model.language.answer_vectors(answers), dim=1)
         return {answer: position for position, answer in enumerate(answers)}, vectors
 
-    def _optimizer(self, state):
+    def _optimizer(self, state: dict[str, Tensor]) -> torch.optim.Optimizer:
         """AdamW over what may change: the graph's part, at a rate of its own pruning, and at
-        another a tuned language model.
+        another a tuned language model. state: of a checkpoint, by parameter and entry.
         """
-        parts = {"graph": [], "language": [], "pruning": []}
+        plan = self.plan
+        rates = {
+            "graph": {"highest": plan.rate, "part": 1.0},
+            "language": {"highest": plan.language_rate, "part": 1.0},
+            "pruning": {"highest": plan.rate, "part": plan.pruning_part},
+        }
+        parts: dict[str, list[Tensor]] = {part: [] for part in rates}
         for name, parameter in self.model.named_parameters():
             if parameter.requires_grad:
                 parts.get(name.split(".")[0], parts["graph"]).append(parameter)
-        rates = {
-            "graph": (self.plan.rate, 1.0),
-            "language": (self.plan.language_rate, 1.0),
-            "pruning": (self.plan.rate, self.plan.pruning_part),
-        }
-        groups = [
-            {"params": parameters, "highest": rates[part][0], "part": rates[part][1]}
-            for part, parameters in parts.items()
-            if parameters
-        ]
+        groups = [{"params": some, **rates[part]} for part, some in parts.items() if some]
         optimizer = torch.optim.AdamW(
-            groups,
-            lr=self.plan.rate,
-            betas=(0.9, 0.95),
-            weight_decay=self.plan.weight_decay,
-            foreach=True,
+            groups, lr=plan.rate, betas=(0.9, 0.95), weight_decay=plan.weight_decay, foreach=True
         )
-        if state:
-            for number, parameter in enumerate(_parameters(optimizer)):
-                entries = {
-                    key.split(".")[2]: value
-                    for key, value in state.items()
-                    if key.startswith(f"optimizer.{number}.")
-                }
-                if entries:
-                    optimizer.state[parameter] = entries
+        numbered = dict(enumerate(_parameters(optimizer)))
+        for key, value in state.items():
+            _, number, entry = key.split(".")
+            optimizer.state[numbered[int(number)]][entry] = value
         return optimizer
 
-    def _out_of_patience(self):
+    def _out_of_patience(self) -> bool:
         measured = [row["accuracy"] for row in self.report.history if "accuracy" in row]
-        return len(measured) > self.plan.patience and max(measured[-self.plan.patience :]) < max(
-            measured
-        )
+        late = measured[-self.plan.patience :]
+        return len(measured) > self.plan.patience and max(late) < max(measured)
 
-    def _fingerprint(self, train):
+    def _fingerprint(self, train: Sequence[Example]) -> str:
         """Of plan, settings and examples: a checkpoint of another run must not be taken for this
         one's.
         """
-        told = [
-            asdict(self.plan),
-            asdict(self.model.settings),
-            self.model.language.tuning,
-            [(e.question, e.answer, e.text) for e in train],
-        ]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+        seen = [(example.question, example.answer, example.text) for example in train]
+        tuning = self.model.language.tuning
+        parts = [asdict(self.plan), asdict(self.model.settings), tuning, seen]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
-    def _save(self, done, optimizer, train):
+    def _save(self, done: int, optimizer: torch.optim.Optimizer, train: Sequence[Example]) -> None:
         if self.checkpoint is None:
             return
         from safetensors.torch import save
 
-        tensors = {
-            f"model.{name}": tensor.cpu().clone() for name, tensor in self.model.own_state().items()
-        }
-        tensors |= {
-            f"best.{name}": tensor.cpu().clone() for name, tensor in (self.best or {}).items()
-        }
+        tensors = {f"model.{name}": tensor for name, tensor in self.model.own_state().items()}
+        tensors |= {f"best.{name}": tensor for name, tensor in (self.best or {}).items()}
         for number, parameter in enumerate(_parameters(optimizer)):
-            entries = optimizer.state.get(parameter, {})
-            tensors |= {
-                f"optimizer.{number}.{key}": torch.as_tensor(value).cpu().clone()
-                for key, value in entries.items()
-            }
-        told = {
-            "done": done,
-            "report": asdict(self.report),
-            "fingerprint": self._fingerprint(train),
-        }
-        write_atomic(self.checkpoint, save(tensors, {"minirag": json.dumps(told)}))
+            for key, value in optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{number}.{key}"] = torch.as_tensor(value)
+        run = {"done": done, "report": asdict(self.report), "fingerprint": self._fingerprint(train)}
+        copies = {name: tensor.cpu().clone() for name, tensor in tensors.items()}
+        write_atomic(self.checkpoint, save(copies, {"minirag": json.dumps(run)}))
 
-    def _resume(self, train):
+    def _resume(self, train: Sequence[Example]) -> tuple[int, dict[str, Tensor]]:
         """(epochs done, optimizer state) of the checkpoint, whose weights are put into the model;
-        (0, None) where there is none.
+        (0, {}) where there is none.
         """
         if self.checkpoint is None or not self.checkpoint.is_file():
-            return 0, None
-        told, tensors = read_checkpoint(self.checkpoint)
-        if told["fingerprint"] != self._fingerprint(train):
+            return 0, {}
+        run, tensors = read_checkpoint(self.checkpoint)
+        if run["fingerprint"] != self._fingerprint(train):
             raise MiniragError(
                 f"{self.checkpoint.parent} holds a training run with other settings or examples. Choose another folder, or delete it to start anew."
             )
-        self.model.load_state_dict(
-            {key[6:]: value for key, value in tensors.items() if key.startswith("model.")},
-            strict=False,
-        )
-        self.best = {
-            key[5:]: value for key, value in tensors.items() if key.startswith("best.")
-        } or None
-        self.report = Report(**told["report"])
+        parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
+        for key, tensor in tensors.items():
+            part, name = key.split(".", 1)
+            parts[part][key if part == "optimizer" else name] = tensor
+        self.model.load_state_dict(parts["model"], strict=False)
+        self.best, self.report = parts["best"] or None, Report(**run["report"])
+        state = parts["optimizer"].items()
         device = self.model.device
-        state = {
-            key: value if key.endswith(".step") else value.to(device)
-            for key, value in tensors.items()
-            if key.startswith("optimizer.")
+        return run["done"], {
+            key: value if key.endswith(".step") else value.to(device) for key, value in state
         }
-        return told["done"], state
 
 
-def read_checkpoint(path):
-    """(what was told of the run, {name: tensor}) of a checkpoint. Raises MiniragError for a damaged
+def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """(what is known of the run, {name: tensor}) of a checkpoint. Raises MiniragError for a damaged
     or foreign file.
     """
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(str(path), framework="pt") as file:
-            return json.loads((file.metadata() or {})["minirag"]), {
-                name: file.get_tensor(name) for name in file.keys()
-            }
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+            return json.loads((file.metadata() or {})["minirag"]), tensors
     except (SafetensorError, KeyError, ValueError, OSError) as error:
         raise MiniragError(
             f"{path} is no checkpoint of a training run ({error}). Delete it and train again."
         ) from error
 
 
-def one_cycle(share):
+def one_cycle(share: float) -> float:
     """Factor of the learning rate when this share of the steps is done: up in a straight line, then
     down along a cosine.
     """
@@ -329,46 +287,9 @@ def one_cycle(share):
     return 0.5 * (1 + math.cos(math.pi * (share - WARM) / (1 - WARM)))
 
 
-def fit_pruning(model, collate, examples):
-    """Standardise the distances that pruning sees by those of these examples, of the first 2,048."""
-    model.pruning.fit(
-        [
-            collate(examples[start : start + 256]).to(model.device)
-            for start in range(0, min(len(examples), 2048), 256)
-        ]
-    )
-
-
-def _parameters(optimizer):
+def _parameters(optimizer: torch.optim.Optimizer) -> list[Tensor]:
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
-def _seed(*parts):
+def _seed(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest()[:6], "big")
-
-
-def write_all(model, collate, examples, batch=128):
-    """The model's answers, one string an example. Prompts of about the same length are read
-    together, since a batch is as wide as its longest.
-    """
-    model.eval()
-    order = sorted(
-        range(len(examples)), key=lambda place: len(model.language.prompt_ids(examples[place]))
-    )
-    written = {}
-    for start in range(0, len(order), batch):
-        places = order[start : start + batch]
-        part = [examples[place] for place in places]
-        written |= zip(places, model.write(part, collate(part)))
-    return [written[place] for place in range(len(examples))]
-
-
-def accuracy(model, collate, examples):
-    """Share of examples whose written answer is the expected one, but for case and outer space."""
-    if not examples:
-        return 0.0
-    written = write_all(model, collate, examples)
-    return sum(
-        text.strip().casefold() == example.answer.strip().casefold()
-        for text, example in zip(written, examples)
-    ) / len(examples)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..corpora.detours import detours
 from ..encoders.text_encoders import load_encoder
+from ..neural import CODE
 from ..neural.pretraining import Pretraining
-from ..neural.settings import CODE
 from ..neural.training import Plan
 from .graph_prompts import Bench, Condition, run_all, table_of
 

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
+from ..neural import Settings
 from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt
-from ..neural.settings import Settings
 from ..neural.training import Trainer
 from .expla_conditions import SEEDS, TOKEN, UNPRUNED, make_bench
 from .expla_transfer import nearest

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..corpora.expla_graphs import load_expla_graphs
 from ..encoders.text_encoders import load_encoder
+from ..neural import CODE
 from ..neural.pretraining import Pretraining
-from ..neural.settings import CODE
 from ..neural.training import Plan
 from .graph_prompts import Bench, Condition, mean_and_spread, run_all, table_of
 

@@ -19,11 +19,11 @@ from torch.nn import functional as F
 from ..corpora.detours import detours
 from ..corpora.expla_graphs import load_expla_graphs
 from ..encoders.text_encoders import load_encoder
+from ..neural import Settings
 from ..neural.batches import Collator
 from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt
-from ..neural.settings import Settings
-from ..neural.training import Plan, Trainer, fit_pruning
+from ..neural.training import Plan, Trainer
 from .expla_conditions import SEEDS, make_bench
 from .graph_prompts import Condition, examples, table_of
 from .stance_baselines import accuracy
@@ -111,7 +111,7 @@ def _transferred(one, other, seen, tasks, language, collate, seed):
         model.load_state_dict(
             {name: (untrained if name.startswith("projector.") else state)[name] for name in state}
         )
-        fit_pruning(model, collate, seen[other][0])
+        model.fit_pruning(collate, seen[other][0])
         head, look = encoded_once(
             model, collate, [example for part in seen[other] for example in part]
         )

@@ -23,12 +23,12 @@ from ..core.display import progress
 from ..core.errors import MiniragError
 from ..corpora.detours import named_entity
 from ..index.ego_graphs import EgoIndex
+from ..neural import Settings
 from ..neural.batches import Collator, Example, TextTable
 from ..neural.language_model import TUNINGS, LanguageModel
-from ..neural.model import GraphPrompt
+from ..neural.model import GraphPrompt, write_all
 from ..neural.pretraining import SIZES, Pretraining, taught_once
-from ..neural.settings import Settings
-from ..neural.training import Plan, Trainer, write_all
+from ..neural.training import Plan, Trainer
 from ..operators import subgraph
 from .graph_baselines import words_of
 
