@@ -4,12 +4,10 @@ from .annotated import annotated_elements
 from .attributes import attribute_matrix, attributes, five_graphs
 from .elements import Elements, extract_elements
 from .extraction import choose_extraction, extract
-from .knowledge_graph import knowledge_graph, with_synonymy
-from .passage_graph import passage_graph, shared_entities
-from .phrases import normalise_phrase
+from .knowledge_graph import knowledge_graph, normalise_phrase, with_synonymy
 from .summaries import summarise_element, summarise_elements
 from .textual_graph import rich_knowledge_graph, textual_knowledge_graph
-from .tree import node_text, tree
+from .tree_and_passage_graph import clusters, node_text, passage_graph, shared_entities, tree
 
 __all__ = [
     "Elements",
@@ -17,6 +15,7 @@ __all__ = [
     "attribute_matrix",
     "attributes",
     "choose_extraction",
+    "clusters",
     "extract",
     "extract_elements",
     "five_graphs",

@@ -1,12 +1,17 @@
 """The survey's attribute matrix, read off graphs that were built rather than copied."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from ..core.corpus import Chunk, Corpus
+from ..core.encoder import Encoder
+from ..core.graph import Graph
+from ..llm.base import LLM
 from .elements import extract_elements
 from .extraction import extract
 from .knowledge_graph import knowledge_graph
-from .passage_graph import passage_graph
 from .textual_graph import rich_knowledge_graph, textual_knowledge_graph
-from .tree import tree
+from .tree_and_passage_graph import passage_graph, tree
 
 # One thing is said twice and one once: only then does a weight differ from 1.
 PROBE = (
@@ -23,73 +28,57 @@ GRAPH_TYPES = {
 }
 
 
-def _entities(graph):
-    return [node for node in graph.nodes if node.type not in ("chunk", "summary")]
-
-
-def _relations(graph):
-    """Edges between entities; what joins chunks or summaries is no relationship."""
-    inner = {i for i, node in enumerate(graph.nodes) if node.type in ("chunk", "summary")}
-    return [
-        edge
-        for edge in graph.edges
-        if edge.kind == "relation" and not inner.intersection((edge.source, edge.target))
-    ]
-
-
-ATTRIBUTES = {
-    "Original Chunk": lambda graph: any(node.type == "chunk" for node in graph.nodes),
-    "Entity Name": lambda graph: any(node.name for node in _entities(graph)),
-    "Entity Type": lambda graph: any(node.type for node in _entities(graph)),
-    "Entity Description": lambda graph: any(node.description for node in _entities(graph)),
-    "Relationship Name": lambda graph: any(edge.name for edge in _relations(graph)),
-    "Relationship Keyword": lambda graph: any(edge.keywords for edge in _relations(graph)),
-    "Relationship Description": lambda graph: any(edge.description for edge in _relations(graph)),
-    "Edge Weight": lambda graph: any(edge.weight != 1.0 for edge in graph.edges),
-}
-
-
-def attributes(graph):
+def attributes(graph: Graph) -> dict[str, bool]:
     """{attribute: whether any node or edge of the graph carries it}; a weight counts once it
     differs from 1.
 
+    What joins chunks or summaries is no relationship.
+
     Source: Survey, Table 2 (tab-2)
     """
-    return {name: bool(carries(graph)) for name, carries in ATTRIBUTES.items()}
+    texts = {i for i, node in enumerate(graph.nodes) if node.type in ("chunk", "summary")}
+    entities = [node for i, node in enumerate(graph.nodes) if i not in texts]
+    between = [e for e in graph.edges if not texts.intersection((e.source, e.target))]
+    relations = [edge for edge in between if edge.kind == "relation"]
+    return {
+        "Original Chunk": any(node.type == "chunk" for node in graph.nodes),
+        "Entity Name": any(node.name for node in entities),
+        "Entity Type": any(node.type for node in entities),
+        "Entity Description": any(node.description for node in entities),
+        "Relationship Name": any(edge.name for edge in relations),
+        "Relationship Keyword": any(edge.keywords for edge in relations),
+        "Relationship Description": any(edge.description for edge in relations),
+        "Edge Weight": any(edge.weight != 1.0 for edge in graph.edges),
+    }
 
 
-def attribute_matrix(graphs):
+def attribute_matrix(graphs: Sequence[Graph]) -> list[dict[str, Any]]:
     """Rows of the survey's Table 2, one a dict: the attribute and, for each graph in the table's
     order, whether it carries it.
     """
     order = list(GRAPH_TYPES)
-    columns = {
-        GRAPH_TYPES[graph.type]: attributes(graph)
-        for graph in sorted(graphs, key=lambda g: order.index(g.type))
-    }
+    ordered = sorted(graphs, key=lambda graph: order.index(graph.type))
+    columns = {GRAPH_TYPES[graph.type]: attributes(graph) for graph in ordered}
     return [
-        {"attribute": name, **{short: found[name] for short, found in columns.items()}}
-        for name in ATTRIBUTES
+        {"attribute": name, **{short: carried[name] for short, carried in columns.items()}}
+        for name in attributes(ordered[0])
     ]
 
 
-def five_graphs(llm, encoder, chunks=None, **tree_options):
+def five_graphs(
+    llm: LLM, encoder: Encoder, chunks: Sequence[Chunk] | None = None, **tree_options: Any
+) -> list[Graph]:
     """All five graph types from the same chunks, in the order of the survey's Table 2; without
-    chunks from a probe of three short passages.
+    chunks from a probe of three short passages. `tree_options` are those of `tree`.
 
     Source: Survey, Sec. 4 (graphs)
     """
     chunks = tuple(chunks or (Chunk(f"probe {i}", text) for i, text in enumerate(PROBE, start=1)))
     elements = extract_elements(chunks, llm)
-    rich = extract_elements(chunks, llm, rich=True)
-    extraction = extract(Corpus("five graphs", (), chunks), llm)
-    graphs = (
+    return [
         tree(chunks, encoder, llm, **tree_options),
         passage_graph(chunks, elements),
-        knowledge_graph(chunks, extraction),
-    )
-    return [
-        *graphs,
+        knowledge_graph(chunks, extract(Corpus("five graphs", (), chunks), llm)),
         textual_knowledge_graph(chunks, elements, llm),
-        rich_knowledge_graph(chunks, rich, llm),
+        rich_knowledge_graph(chunks, extract_elements(chunks, llm, rich=True), llm),
     ]

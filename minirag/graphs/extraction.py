@@ -1,10 +1,17 @@
 """Reading entities and triples out of chunks: a model, a rule, or somebody's published work."""
 
-from ..core.corpus import Extraction, Triple
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from typing import Literal
+
+from ..core.corpus import Corpus, Extraction, Triple
 from ..core.errors import MiniragError
+from ..llm.base import LLM
+
+EmptyNames = Literal["drop", "keep"]
 
 
-def extract(corpus, llm, executor=None):
+def extract(corpus: Corpus, llm: LLM, executor: Executor | None = None) -> Extraction:
     """Ask `llm` for each chunk's entities, then for its triples given the entities.
 
     Two calls a chunk. `executor` is any `concurrent.futures.Executor`; without one the chunks go
@@ -22,7 +29,9 @@ def extract(corpus, llm, executor=None):
     )
 
 
-def choose_extraction(corpus, extraction, llm, executor=None):
+def choose_extraction(
+    corpus: Corpus, extraction: Extraction | str | None, llm: LLM, executor: Executor | None = None
+) -> Extraction:
     """The extraction a graph is built from: the one given, one that came with the corpus (by name),
     or a fresh one by `llm`.
     """
@@ -32,16 +41,19 @@ def choose_extraction(corpus, extraction, llm, executor=None):
         return extract(corpus, llm, executor)
     if extraction not in corpus.extractions:
         known = ", ".join(map(repr, corpus.extractions)) or "none"
-        advice = (
-            "Leave extraction out to let the language model, or the offline rule, read the text."
-        )
         raise MiniragError(
-            f"Corpus {corpus.name!r} has no extraction {extraction!r}; it has: {known}. {advice}"
+            f"Corpus {corpus.name!r} has no extraction {extraction!r}; it has: {known}. Leave "
+            "extraction out to let the language model, or the offline rule, read the text."
         )
     return corpus.extractions[extraction]
 
 
-def well_formed(extraction, chunk_id, normalise, empty_names="drop"):
+def well_formed(
+    extraction: Extraction,
+    chunk_id: str,
+    normalise: Callable[[str], str],
+    empty_names: EmptyNames = "drop",
+) -> Iterator[Triple]:
     """The triples of one chunk, normalised. Those whose subject or object loses all its letters
     are left out, or kept with the empty name.
     """

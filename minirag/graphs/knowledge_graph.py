@@ -4,19 +4,48 @@ Differs from the released code in two choices: non-Latin names are kept (`script
 names of which nothing is left are not (`empty_names="drop"`).
 """
 
+import re
+import unicodedata
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..algorithms.late_interaction import TokenVectors
 from ..algorithms.synonyms import synonymy_pairs, token_synonymy_pairs
+from ..core.corpus import Chunk, Extraction, Triple
 from ..core.errors import MiniragError
 from ..core.graph import Edge, Graph, Node
-from .extraction import well_formed
-from .phrases import normalise_phrase
+from .extraction import EmptyNames, well_formed
+
+Script = Literal["unicode", "ascii"]
 
 
-def knowledge_graph(chunks, extraction, script="unicode", empty_names="drop"):
+def normalise_phrase(phrase: str, script: Script = "unicode") -> str:
+    """Lower-case a phrase and turn everything but letters, marks, digits and spaces into a space.
+
+    `script="unicode"` keeps the letters of every script. `script="ascii"` keeps A-Z, a-z and 0-9
+    only, as HippoRAG's
+    released code does: there "São Paulo" becomes "s o paulo" and "北京" becomes the empty string.
+
+    Source: Wang, Sec. IV-B (hippo-ner-openie)
+    """
+    if script == "ascii":
+        return re.sub("[^A-Za-z0-9 ]", " ", phrase.lower()).strip()
+    letters = unicodedata.normalize("NFC", phrase).lower()
+    return "".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in letters).strip()
+
+
+def knowledge_graph(
+    chunks: Sequence[Chunk],
+    extraction: Extraction,
+    script: Script = "unicode",
+    empty_names: EmptyNames = "drop",
+) -> Graph:
     """Build a graph whose nodes are the subjects and objects of triples and whose edges are the
     distinct triples.
 
@@ -29,8 +58,8 @@ def knowledge_graph(chunks, extraction, script="unicode", empty_names="drop"):
     Source: Wang, Sec. IV-B (hippo-ner-openie); Survey, Sec. 4 (graphs)
     """
     normalise = partial(normalise_phrase, script=script)
-    occurrences = defaultdict(list)
-    mentions = defaultdict(list)
+    occurrences: defaultdict[Triple, list[int]] = defaultdict(list)
+    mentions: defaultdict[str, list[int]] = defaultdict(list)
     for place, chunk in enumerate(chunks):
         for triple in well_formed(extraction, chunk.id, normalise, empty_names):
             occurrences[triple].append(place)
@@ -40,22 +69,23 @@ def knowledge_graph(chunks, extraction, script="unicode", empty_names="drop"):
         raise MiniragError(
             f"The {extraction!r} gave no usable triple for {len(chunks)} chunks: is the text empty, or the model's output malformed?"
         )
-    position = {name: i for i, name in enumerate(mentions)}
     nodes = tuple(Node(name, chunks=tuple(places)) for name, places in mentions.items())
+    position = {name: i for i, name in enumerate(mentions)}
     edges = tuple(
-        Edge(
-            position[t.subject],
-            position[t.object],
-            t.relation,
-            weight=float(len(places)),
-            chunks=tuple(places),
-        )
-        for t, places in occurrences.items()
+        Edge(position[start], position[end], name, weight=float(len(places)), chunks=tuple(places))
+        for (start, name, end), places in occurrences.items()
     )
     return Graph("knowledge", extraction.source, nodes, edges, tuple(chunks))
 
 
-def with_synonymy(graph, vectors, threshold=0.8, strict=True, min_letters=0, max_neighbours=None):
+def with_synonymy(
+    graph: Graph,
+    vectors: NDArray[np.float32] | TokenVectors,
+    threshold: float = 0.8,
+    strict: bool = True,
+    min_letters: int = 0,
+    max_neighbours: int | None = None,
+) -> Graph:
     """The graph with a synonymy edge from each node to every other whose name is at least
     `threshold` close.
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from ..core.errors import MiniragError
 from ..core.graph import Claim, Edge, Graph, Node
 from .elements import choose, one_of
-from .phrases import normalise_phrase
+from .knowledge_graph import normalise_phrase
 from .summaries import summarise_elements
 
 NAMES = {"as written": str, "upper": str.upper, "normalised": normalise_phrase}

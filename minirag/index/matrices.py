@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from ..core.errors import MiniragError
-from ..graphs.phrases import normalise_phrase
+from ..graphs.knowledge_graph import normalise_phrase
 
 
 def adjacency_matrix(graph, synonymy="add"):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ..core.encoder import Encoder
 from ..core.trace import EntityStep, KeywordStep, VectorStep
-from ..graphs.phrases import Script, normalise_phrase
+from ..graphs.knowledge_graph import Script, normalise_phrase
 from ..llm import LLM
 from ..prompts.keywords import Keywords
 
