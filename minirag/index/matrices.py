@@ -1,13 +1,21 @@
 """A graph as sparse matrices: who is next to whom, and which passage mentions what."""
 
+from collections.abc import Sequence
+from typing import Literal
+
 import numpy as np
 import scipy.sparse as sparse
 
-from ..core.errors import MiniragError
-from ..graphs.knowledge_graph import normalise_phrase
+from ..core.graph import Edge, Graph
+from ..core.options import check_value
+from ..core.trace import Vector
+from ..graphs.knowledge_graph import Script, normalise_phrase
+
+Synonymy = Literal["add", "overwrite", "none"]
+Counts = Literal["text", "facts", "incidence"]
 
 
-def adjacency_matrix(graph, synonymy="add"):
+def adjacency_matrix(graph: Graph, synonymy: Synonymy = "add") -> sparse.csr_matrix:
     """Symmetric weights (nodes, nodes): how often two nodes are related, and how alike their names
     are.
 
@@ -18,52 +26,53 @@ def adjacency_matrix(graph, synonymy="add"):
 
     Source: Wang, Sec. IV-B (hippo-synonymy)
     """
+    check_value("synonymy", synonymy, Synonymy)
     count = len(graph.nodes)
-    relations = _pairs(
-        [e for e in graph.edges if e.kind == "relation" and e.source != e.target], count
-    )
-    relations = relations + relations.T
-    if synonymy not in ("add", "overwrite", "none"):
-        raise MiniragError(f"synonymy={synonymy!r}: expected 'add', 'overwrite' or 'none'.")
-    joined = [e for e in graph.edges if e.kind == "synonymy" and synonymy != "none"]
-    synonyms = _pairs(joined, count)
+    triples = [e for e in graph.edges if e.kind == "relation" and e.source != e.target]
+    synonyms = [e for e in graph.edges if e.kind == "synonymy" and synonymy != "none"]
+    one_way, similar = _weights(triples, count), _weights(synonyms, count)
+    related = one_way + one_way.T
     if synonymy == "overwrite":
-        relations = relations - relations.multiply(synonyms > 0)
-    ordered = (relations + synonyms).tocsr()
+        related = related - related.multiply(similar > 0)
+    ordered = (related + similar).tocsr()
     ordered.eliminate_zeros()
     return (ordered + ordered.T).tocsr()
 
 
-def _pairs(edges, count):
-    rows, columns = [e.source for e in edges], [e.target for e in edges]
-    return sparse.csr_matrix(
-        (np.array([e.weight for e in edges], dtype=float), (rows, columns)), shape=(count, count)
-    )
+def _weights(edges: Sequence[Edge], count: int) -> sparse.csr_matrix:
+    """The summed weights from source to target: (nodes, nodes)."""
+    ends = [e.source for e in edges], [e.target for e in edges]
+    weights = np.array([e.weight for e in edges], dtype=float)
+    return sparse.csr_matrix((weights, ends), shape=(count, count))
 
 
-def fact_matrix(graph):
+def fact_matrix(graph: Graph) -> sparse.csr_matrix:
     """Which node stands in which relation: (relations, nodes) of zeros and ones. Relations come in
     the order of `graph.edges`.
     """
     relations = [e for e in graph.edges if e.kind == "relation"]
-    rows = [r for r, e in enumerate(relations) for _ in {e.source, e.target}]
-    columns = [node for e in relations for node in sorted({e.source, e.target})]
-    return sparse.csr_matrix(
-        (np.ones(len(rows)), (rows, columns)), shape=(len(relations), len(graph.nodes))
-    )
+    pairs = [(r, node) for r, e in enumerate(relations) for node in sorted({e.source, e.target})]
+    return _marked(pairs, np.ones(len(pairs)), (len(relations), len(graph.nodes)))
 
 
-def fact_passage_matrix(graph):
+def fact_passage_matrix(graph: Graph) -> sparse.csr_matrix:
     """Which passage states which relation: (passages, relations) of zeros and ones."""
     relations = [e for e in graph.edges if e.kind == "relation"]
     pairs = sorted({(place, r) for r, edge in enumerate(relations) for place in edge.chunks})
-    rows, columns = zip(*pairs)
-    return sparse.csr_matrix(
-        (np.ones(len(pairs)), (rows, columns)), shape=(len(graph.chunks), len(relations))
-    )
+    return _marked(pairs, np.ones(len(pairs)), (len(graph.chunks), len(relations)))
 
 
-def passage_matrix(graph, counts="text", script="unicode"):
+def _marked(
+    pairs: Sequence[tuple[int, int]], values: Vector, shape: tuple[int, int]
+) -> sparse.csr_matrix:
+    """A matrix that holds `values` at its (row, column) `pairs`."""
+    rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
+    return sparse.csr_matrix((values, (rows, columns)), shape=shape)
+
+
+def passage_matrix(
+    graph: Graph, counts: Counts = "text", script: Script = "unicode"
+) -> sparse.csr_matrix:
     """The |P| x |N| matrix that turns node probabilities into passage scores. How a phrase is
     counted is a choice:
 
@@ -80,30 +89,27 @@ def passage_matrix(graph, counts="text", script="unicode"):
 
     Source: Wang, Sec. IV-B (hippo-matrix)
     """
+    check_value("passage_matrix", counts, Counts)
     if counts == "facts":
         return (fact_passage_matrix(graph) @ fact_matrix(graph)).tocsr()
     pairs = sorted({(place, i) for i, node in enumerate(graph.nodes) for place in node.chunks})
-    if counts == "incidence":
-        values = np.ones(len(pairs))
-    elif counts == "text":
+    values = np.ones(len(pairs))
+    if counts == "text":
         texts = [_words(chunk.passage, script) for chunk in graph.chunks]
         phrases = [_words(node.name, script) for node in graph.nodes]
         found = [texts[place].count(phrases[i]) if phrases[i] else 1 for place, i in pairs]
         values = np.maximum(found, 1.0)
-    else:
-        raise MiniragError(f"passage_matrix={counts!r}: expected 'text', 'facts' or 'incidence'.")
-    rows, columns = zip(*pairs)
-    return sparse.csr_matrix((values, (rows, columns)), shape=(len(graph.chunks), len(graph.nodes)))
+    return _marked(pairs, values, (len(graph.chunks), len(graph.nodes)))
 
 
-def _words(text, script):
+def _words(text: str, script: Script) -> str:
     """Words with a space on either side: two occurrences in a row, as of a title that the text
     repeats, share none.
     """
     return "".join(f" {word} " for word in normalise_phrase(text, script).split())
 
 
-def node_specificity(graph):
+def node_specificity(graph: Graph) -> Vector:
     """s_i = 1 / |P_i|, where P_i is the set of passages from which node i was extracted: (nodes,).
 
     Source: Wang, Sec. IV-B (hippo-specificity)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from ..core.encoder import Encoder, Kind, TokenEncoder
 from ..core.graph import Graph, Node
 from ..core.options import check_value
 from ..core.trace import VectorStep
+
+if TYPE_CHECKING:  # reports are written with indices, and indexed once they are written
+    from .reports import CommunityIndex
 
 NodeText = Literal["name", "description", "name and description"]
 Queries = Sequence[str] | Sequence[VectorStep]  # texts, or what `operators.question.vector` gives
@@ -82,8 +85,8 @@ class TokenIndex:
         asked = TokenVectors.stack(self.encoder.encode(texts, kind=kind))
         own = self_maxsim(asked, TokenVectors.stack(self.encoder.encode(texts)))
         scores = [block for _, block in maxsim_blocks(asked, self.vectors)]
-        scores = np.concatenate([np.zeros((0, len(self.labels))), *scores])
-        return scores / np.maximum(own, 1e-9)[:, None]
+        stacked = np.concatenate([np.zeros((0, len(self.labels))), *scores])
+        return stacked / np.maximum(own, 1e-9)[:, None]
 
 
 TextIndex = VectorIndex | TokenIndex
@@ -95,10 +98,11 @@ def text_index(
     """A `VectorIndex` of texts, or a `TokenIndex` where the encoder gives one vector for each
     token (see `minirag.encoders.token_encoders`).
     """
-    vectors = encoder.encode(texts)
     if callable(getattr(encoder, "tokens", None)):
-        return TokenIndex(tuple(labels), TokenVectors.stack(vectors), encoder)
-    return VectorIndex(tuple(labels), vectors, encoder)
+        by_token = cast(TokenEncoder, encoder)
+        return TokenIndex(tuple(labels), TokenVectors.stack(by_token.encode(texts)), by_token)
+    by_text = cast(Encoder, encoder)
+    return VectorIndex(tuple(labels), by_text.encode(texts), by_text)
 
 
 def node_index(
@@ -130,7 +134,7 @@ def chunk_index(chunks: Sequence[Chunk], encoder: Encoder | TokenEncoder) -> Tex
     )
 
 
-def report_index(index, encoder):
+def report_index(index: "CommunityIndex", encoder: Encoder) -> tuple[list[int], VectorIndex]:
     """Encode the report of every community: the positions of the communities and a `VectorIndex` of
     their reports.
 
@@ -138,6 +142,5 @@ def report_index(index, encoder):
     """
     places = sorted(index.reports)
     labels = tuple(index.reports[place].title for place in places)
-    return places, VectorIndex(
-        labels, encoder.encode([index.reports[place].text for place in places]), encoder
-    )
+    texts = [index.reports[place].text for place in places]
+    return places, VectorIndex(labels, encoder.encode(texts), encoder)
