@@ -34,7 +34,7 @@ _WHERE = {
     " GraphRAGGlobal TextSummaries SemanticSearch LightRAGLocal LightRAGGlobal LightRAGHybrid"
     " PathRAG PathRAGLight GRAG GRetriever",
     "methods.store": "open_method",
-    "evaluate.benchmark": "evaluate_answers evaluate_retrieval",
+    "evaluate.metrics": "evaluate_answers evaluate_retrieval",
     "reproduce.retrieval_tables": "reproduce_table",
 }
 _HOME = {name: module for module, names in _WHERE.items() for name in names.split()}

@@ -1,8 +1,15 @@
 """Metrics, benchmark runs, and the comparison with stored numbers."""
 
-from .benchmark import evaluate_answers, evaluate_retrieval, score_retrieval
 from .expected import Comparison, compare, load_expected
-from .metrics import answer_coverage, exact_match, f1, recall_at_k
+from .metrics import (
+    answer_coverage,
+    evaluate_answers,
+    evaluate_retrieval,
+    exact_match,
+    f1,
+    recall_at_k,
+    score_retrieval,
+)
 
 __all__ = [
     "Comparison",

@@ -5,7 +5,9 @@ independent reference run gave, and what this kit gave when the file was written
 compared with a new run.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
@@ -36,13 +38,22 @@ class Comparison:
     reason: str = ""
 
 
-def load_expected(target):
-    """The rows of `data/expected/TARGET.yaml`; an empty dict when nobody has stored any."""
+def load_expected(target: str, rows: Iterable[str] | None = None) -> dict[str, Any]:
+    """What `data/expected/TARGET.yaml` holds; no rows when nobody has stored any. rows: keep these
+    only, by name.
+    """
     path = shipped("expected") / f"{target}.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {"rows": {}}
+    expected: dict[str, Any] = {"rows": {}}
+    if path.is_file():
+        expected = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if rows:
+        expected["rows"] = {name: row for name, row in expected["rows"].items() if name in rows}
+    return expected
 
 
-def judge(expected, measured, tolerance="exact"):
+def judge(
+    expected: float | None, measured: float | None, tolerance: str = "exact"
+) -> tuple[str, str]:
     """`(state, reason)` for one number. Higher than expected is OKISH with a reason, never silently
     fine.
     """
@@ -60,33 +71,21 @@ def judge(expected, measured, tolerance="exact"):
     return "FAIL", f"{difference:+.2f}, beyond {tolerance} tolerance {TOLERANCES[tolerance]:g}"
 
 
-def compare(rows, expected):
+def compare(rows: Sequence[Mapping[str, Any]], expected: Mapping[str, Any]) -> list[Comparison]:
     """Compare measured rows (`{"method": ..., metric: number}`) with an expected file, cell by
     cell.
     """
     measured = {row["method"]: row for row in rows}
     cells = []
     for name in dict.fromkeys([*measured, *expected["rows"]]):
-        stored = expected["rows"].get(name, {})
+        stored, found = expected["rows"].get(name, {}), measured.get(name, {})
         metrics = stored.get("metrics", {})
-        found = {k: v for k, v in measured.get(name, {}).items() if k != "method"}
         for metric in dict.fromkeys([*metrics, *found]):
-            numbers = metrics.get(metric, {})
-            state, reason = judge(
-                numbers.get("ours"),
-                found.get(metric),
-                numbers.get("tolerance", stored.get("tolerance", "exact")),
-            )
-            cells.append(
-                Comparison(
-                    name,
-                    metric,
-                    numbers.get("paper"),
-                    numbers.get("reference"),
-                    numbers.get("ours"),
-                    found.get(metric),
-                    state,
-                    reason,
-                )
-            )
+            if metric == "method":
+                continue
+            numbers, number = metrics.get(metric, {}), found.get(metric)
+            paper, reference, ours = map(numbers.get, ("paper", "reference", "ours"))
+            tolerance = numbers.get("tolerance", stored.get("tolerance", "exact"))
+            state, reason = judge(ours, number, tolerance)
+            cells.append(Comparison(name, metric, paper, reference, ours, number, state, reason))
     return cells
