@@ -121,6 +121,11 @@ class Method:
         self.chunks = tuple(chunks)
         self.llm = llm
 
+    @functools.cached_property
+    def labels(self) -> list[str]:
+        """What traces call the chunks."""
+        return [chunk.label for chunk in self.chunks]
+
     def __repr__(self) -> str:
         return f"{type(self).__name__} over {len(self.chunks)} passages, answers by {self.llm.name}"
 

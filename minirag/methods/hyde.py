@@ -6,24 +6,29 @@ HyDE's authors' code (`follow="code"`) draws eight passages at temperature 0.7 a
 vectors with the question's.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from ..algorithms.vectors import normalize
+from ..core.corpus import Chunk, Corpus
+from ..core.encoder import Encoder
 from ..core.options import Options, Positive, Temperature, choose
-from ..core.trace import Step
+from ..core.trace import Step, Vector
 from ..encoders.text_encoders import load_encoder
 from ..index import chunk_index
-from ..llm import load_llm
-from ..operators.ranking import top_items
+from ..llm import LLM, load_llm
+from ..operators import chunk
 from ..prompts import find_task
 from .base import Method
 
 
 @dataclass(frozen=True)
-class HyDEChoices(Options):
+class HyDEOptions(Options):
     """The defaults are PathRAG's; `CODE` holds what HyDE's authors' code does instead.
 
     documents: hypothetical passages a question; several are sampled at `temperature`.
+    temperature: see `documents`; a single passage is not sampled.
     with_question: whether the question's own vector joins the mean (code).
     """
 
@@ -33,6 +38,13 @@ class HyDEChoices(Options):
 
 
 CODE = {"documents": 8, "with_question": True}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class HypotheticalStep(Step):
+    """The passages that the model made up."""
+
+    passages: tuple[str, ...]
 
 
 class HyDE(Method):
@@ -51,40 +63,53 @@ class HyDE(Method):
     granularity = ("Chunk",)
     operators = {"chunk": ("VDB",)}
     needs_model = True
-    kind = (HyDEChoices, CODE)
+    options_type = HyDEOptions
+    settings = {"paper": {}, "code": CODE}
+
+    def __init__(
+        self, chunks: Sequence[Chunk], llm: LLM, encoder: Encoder | str, chosen: HyDEOptions
+    ) -> None:
+        super().__init__(chunks, llm)
+        self.encoder = load_encoder(encoder).fit([chunk.passage for chunk in chunks])
+        self.chosen, self.index = chosen, chunk_index(chunks, self.encoder)
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder="minilm", follow="paper", **choices):
-        """Encode the passages. follow, **choices: the fields of `HyDEChoices`."""
-        method = cls(corpus.chunks, load_llm(llm))
-        method.choices = choose(cls.kind[0], {"paper": {}, "code": cls.kind[1]}, follow, choices)
-        encoder = load_encoder(encoder).fit([c.passage for c in corpus.chunks])
-        method.index = chunk_index(corpus.chunks, encoder)
-        return method
+    def build(
+        cls,
+        corpus: Corpus,
+        llm: LLM | str = "offline",
+        encoder: Encoder | str = "minilm",
+        follow: str | None = None,
+        **options: Any,  # the fields of `HyDEOptions`
+    ) -> Self:
+        """Encode the passages."""
+        chosen = choose(HyDEOptions, cls.settings, follow, options)
+        return cls(corpus.chunks, load_llm(llm), encoder, chosen)
 
-    def hypothetical(self, question):
+    def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
+        traces: list[Sequence[Step]] = []
+        for question in questions:
+            passages = self.hypothetical(question)
+            shown = " | ".join(passages) or "none: the question alone is used"
+            made_up = HypotheticalStep("hypothetical passages", shown, passages=tuple(passages))
+            scores = self.index.vectors @ self.vector(question, passages)
+            summary = "cosine of the searching vector and the passage"
+            found = chunk.scored_step("chunk vdb", summary, self.labels, scores)
+            traces.append((made_up, found))
+        return traces
+
+    def hypothetical(self, question: str) -> list[str]:
         """The made-up passages for a question, those without any text left out."""
-        task, c = find_task("hypothetical_document"), self.choices
-        drawn = [task.sampled(number, c.temperature) for number in range(c.documents)]
-        tasks = [task] if c.documents == 1 else drawn
-        return [text for text in (self.llm(t, question=question) for t in tasks) if text]
+        task, options = find_task("hypothetical_document"), self.chosen
+        tasks = [task]
+        if options.documents > 1:
+            tasks = [task.sampled(i, options.temperature) for i in range(options.documents)]
+        passages = [self.llm(task, question=question) for task in tasks]
+        return [passage for passage in passages if passage]
 
-    def vector(self, question, passages):
+    def vector(self, question: str, passages: Sequence[str]) -> Vector:
         """The mean vector, of length 1: (d,). Without any passage it is the question's."""
-        encoder = self.index.encoder
-        parts = list(encoder.encode(passages)) if passages else []
-        if self.choices.with_question or not parts:
-            parts.append(encoder.encode([question], kind="query")[0])
-        return normalize(sum(parts) / len(parts))
-
-    def score_many(self, questions):
-        return [self._trace(question) for question in questions]
-
-    def _trace(self, question):
-        passages = self.hypothetical(question)
-        scores = self.index.vectors @ self.vector(question, passages)
-        said = " | ".join(passages) or "none: the question alone is used"
-        made_up = Step("hypothetical passages", said, (), {"passages": tuple(passages)})
-        items = top_items(self.index.labels, scores)
-        said = "cosine of the searching vector and the passage"
-        return made_up, Step("chunk vdb", said, items, {"scores": scores})
+        vectors = list(self.encoder.encode(passages)) if passages else []
+        if self.chosen.with_question or not vectors:
+            vectors.append(self.encoder.encode([question], kind="query")[0])
+        return normalize(sum(vectors) / len(vectors))

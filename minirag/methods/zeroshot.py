@@ -2,13 +2,17 @@
 vote of several reasonings.
 """
 
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
 
-from ..algorithms.voting import majority_vote
-from ..core.options import Positive, Temperature
-from ..core.results import Answer, Retrieval
-from ..core.trace import Step
-from ..llm import load_llm
+from ..algorithms.voting import Vote, majority_vote
+from ..core.corpus import Chunk, Corpus
+from ..core.options import Options, Positive, Temperature, choose
+from ..core.results import Retrieval
+from ..core.trace import Step, Trace
+from ..llm import LLM, load_llm
+from ..prompts import Task
 from .base import Method
 
 
@@ -26,37 +30,16 @@ class ZeroShot(Method):
     answer_task = "direct"
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder=None):
+    def build(cls, corpus: Corpus, llm: LLM | str = "offline", encoder: None = None) -> Self:
+        """Nothing is built; the corpus is not read."""
         return cls(corpus.chunks, load_llm(llm))
 
-    def retrieve_many(self, questions, k=5):
-        return [
-            Retrieval(
-                question,
-                self.name,
-                (),
-                (Step("no retrieval", "the model is asked without any passage"),),
-            )
-            for question in questions
-        ]
+    def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:
+        trace = Trace([Step("no retrieval", "the model is asked without any passage")])
+        return [Retrieval(question, self.name, (), trace) for question in questions]
 
-    def answer(self, question, k=5, task=None):
-        reader = self.reader(task)
-        before = self.llm.ledger.snapshot()
-        text, steps = self.reply(question, reader)
-        spent = (self.llm.ledger - before).total
-        retrieval = self.retrieve(question)
-        return Answer(
-            text,
-            self.llm.name,
-            Retrieval(question, self.name, (), retrieval.trace + steps),
-            spent.prompt_tokens,
-            spent.completion_tokens,
-        )
-
-    def reply(self, question, task):
-        """(answer, further steps of the trace)."""
-        return self.llm(task, question=question), ()
+    def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
+        return self.llm(reader, question=retrieval.question), retrieval
 
 
 class ChainOfThought(ZeroShot):
@@ -71,45 +54,58 @@ class ChainOfThought(ZeroShot):
     answer_task = "chain_of_thought"
 
 
+@dataclass(frozen=True)
+class SelfConsistencyOptions(Options):
+    """The survey of Wang gives neither the number of samples nor the temperature; the defaults are
+    those of the ToG-2 code it compares with.
+
+    samples: chains of thought a question. temperature: at which they are drawn.
+    denominator: the share of votes is one of all "samples" (that code) or of the "parsable" ones.
+    """
+
+    samples: Positive = 10
+    temperature: Temperature = 0.7
+    denominator: Literal["samples", "parsable"] = "samples"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class VoteStep(Step):
+    """The answers of all samples, "" where there was none, and their vote."""
+
+    answers: tuple[str, ...]
+    vote: Vote
+
+
 class SelfConsistency(ChainOfThought):
     """Several chains of thought, drawn at a temperature above 0; the most frequent answer wins.
-
-    The survey of Wang gives neither the number of samples nor the temperature; 10 and 0.7 are those
-    of the ToG-2 code it compares with. The step `vote` keeps all answers and the share of votes,
-    whose `denominator` is "samples" (that code) or "parsable".
 
     Source: Wang, Table II (tab-2)
     """
 
     name = "cot-sc"
     paper = "Wang, Table II (CoT-SC)"
+    options_type = SelfConsistencyOptions
+
+    def __init__(self, chunks: Sequence[Chunk], llm: LLM, chosen: SelfConsistencyOptions) -> None:
+        super().__init__(chunks, llm)
+        self.chosen = chosen
 
     @classmethod
     def build(
-        cls,
-        corpus,
-        llm="offline",
-        encoder=None,
-        samples: Positive = 10,
-        temperature: Temperature = 0.7,
-        denominator: Literal["samples", "parsable"] = "samples",
-    ):
-        method = super().build(corpus, llm, encoder)
-        method.samples, method.temperature, method.denominator = samples, temperature, denominator
-        return method
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: None = None, **options: Any
+    ) -> Self:  # Any: the fields of `SelfConsistencyOptions`
+        """Nothing is built; the corpus is not read."""
+        chosen = choose(SelfConsistencyOptions, cls.settings, None, options)
+        return cls(corpus.chunks, load_llm(llm), chosen)
 
-    def reply(self, question, task):
-        answers = [
-            self.llm(task.sampled(number, self.temperature), question=question)
-            for number in range(self.samples)
-        ]
-        vote = majority_vote(answers, self.denominator)
-        summary = f"{vote.votes} of {vote.samples} samples agree, {vote.unparsable} gave no answer; score {vote.score:.2f} over {self.denominator}"
-        return vote.answer, (
-            Step(
-                "vote",
-                summary,
-                ((vote.answer, vote.score),),
-                {"answers": tuple(answers), "vote": vote},
-            ),
-        )
+    def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
+        """The answer that most samples agree on; the trace keeps them all."""
+        options = self.chosen
+        drawn = [reader.sampled(i, options.temperature) for i in range(options.samples)]
+        answers = tuple(self.llm(task, question=retrieval.question) for task in drawn)
+        vote = majority_vote(answers, options.denominator)
+        summary = f"{vote.votes} of {vote.samples} samples agree, {vote.unparsable} gave no answer"
+        summary += f"; score {vote.score:.2f} over {options.denominator}"
+        items = ((vote.answer, vote.score),)
+        voted = VoteStep("vote", summary, items, answers=answers, vote=vote)
+        return vote.answer, replace(retrieval, trace=Trace([*retrieval.trace, voted]))

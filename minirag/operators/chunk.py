@@ -15,12 +15,13 @@ from ..index.vectors import Queries, TextIndex
 from .ranking import min_max, top_items
 
 
-def _scored(operator: str, summary: str, labels: Sequence[str], scores: Vector) -> ChunkStep:
+def scored_step(operator: str, summary: str, labels: Sequence[str], scores: Vector) -> ChunkStep:
+    """The step of an operator that gives every chunk a score, (chunks,)."""
     return ChunkStep(operator, summary, top_items(labels, scores), scores=scores)
 
 
 def aggregator(
-    scored: Sequence[WalkStep | FactStep],
+    steps: Sequence[WalkStep | FactStep],
     matrix: sparse.sparray,
     labels: Sequence[str],
     summary: str = "each passage gets the scores of what was read from it",
@@ -32,8 +33,8 @@ def aggregator(
 
     Source: Survey, Sec. 6.1 (op-chunk); Wang, Sec. IV-B (hippo-passages)
     """
-    totals = [matrix @ step.scores for step in scored]
-    return [_scored("chunk aggregator", summary, labels, scores) for scores in totals]
+    totals = [matrix @ step.scores for step in steps]
+    return [scored_step("chunk aggregator", summary, labels, scores) for scores in totals]
 
 
 def vdb(questions: Queries, index: TextIndex) -> list[ChunkStep]:
@@ -44,7 +45,7 @@ def vdb(questions: Queries, index: TextIndex) -> list[ChunkStep]:
     """
     summary = f"{index.measure} of question and passage"
     similarities = index.similarities(questions)
-    return [_scored("chunk vdb", summary, index.labels, scores) for scores in similarities]
+    return [scored_step("chunk vdb", summary, index.labels, scores) for scores in similarities]
 
 
 def average(first: ChunkStep, second: ChunkStep, labels: Sequence[str]) -> ChunkStep:
@@ -52,7 +53,7 @@ def average(first: ChunkStep, second: ChunkStep, labels: Sequence[str]) -> Chunk
     uncertainty ensemble).
     """
     scores = (min_max(first.scores) + min_max(second.scores)) / 2
-    return _scored("ensemble", f"mean of {first.operator} and {second.operator}", labels, scores)
+    return scored_step("ensemble", f"mean of {first.operator} and {second.operator}", labels, scores)
 
 
 def from_relationships(
@@ -69,7 +70,7 @@ def from_relationships(
         for _, edge, score in step.edges:
             scores[sorted(set(graph.edges[edge].chunks))] += score
         read = f"the {np.count_nonzero(scores)} passages that {len(step.edges)} relations"
-        steps.append(_scored("chunk from relations", f"{read} were read from", labels, scores))
+        steps.append(scored_step("chunk from relations", f"{read} were read from", labels, scores))
     return steps
 
 
@@ -88,7 +89,7 @@ def occurrence(chosen: Sequence[EdgeStep], graph: Graph, labels: Sequence[str]) 
             scores[sorted(where[edge.source] & where[edge.target])] += 1
         both = f"{np.count_nonzero(scores)} passages hold both ends of one of"
         summary = f"{both} {len(step.edges)} relations"
-        steps.append(_scored("chunk occurrence", summary, labels, scores))
+        steps.append(scored_step("chunk occurrence", summary, labels, scores))
     return steps
 
 
@@ -123,5 +124,5 @@ def by_entity(
         for number, place in enumerate(sorted(order, key=order.__getitem__)):
             scores[place] = len(order) - number
         summary = f"{len(order)} passages that name a chosen entity, in the entities' order"
-        steps.append(_scored("chunk by entity", summary, labels, scores))
+        steps.append(scored_step("chunk by entity", summary, labels, scores))
     return steps
