@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # reports are written with indices, and indexed once they are
     from .reports import CommunityIndex
 
 NodeText = Literal["name", "description", "name and description"]
+AnyEncoder = Encoder | TokenEncoder
 Queries = Sequence[str] | Sequence[VectorStep]  # texts, or what `operators.question.vector` gives
 Found = tuple[NDArray[np.intp], NDArray[np.float32]]  # positions and scores, (queries, k)
 
@@ -73,15 +74,15 @@ class TokenIndex:
         size = f"{len(self.labels)} texts of {len(self.vectors.rows)} tokens"
         return f"TokenIndex: {size} by {self.encoder.name}"
 
-    def search(self, texts: Sequence[str], k: int = 1, kind: Kind = "query") -> Found:
-        """As `VectorIndex.search`, with normalised MaxSim for the cosine."""
-        scores = self.similarities(texts, kind)
+    def search(self, queries: Queries, k: int = 1, kind: Kind = "query") -> Found:
+        """As `VectorIndex.search` of texts, with normalised MaxSim for the cosine."""
+        scores = self.similarities(queries, kind)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         return best, np.take_along_axis(scores, best, axis=1)
 
-    def similarities(self, texts: Sequence[str], kind: Kind = "query") -> NDArray[np.float32]:
+    def similarities(self, queries: Queries, kind: Kind = "query") -> NDArray[np.float32]:
         """Normalised MaxSim of every text with every label: (texts, labels)."""
-        texts = list(texts)
+        texts = cast(list[str], list(queries))  # a question that is a vector has no tokens
         asked = TokenVectors.stack(self.encoder.encode(texts, kind=kind))
         own = self_maxsim(asked, TokenVectors.stack(self.encoder.encode(texts)))
         scores = [block for _, block in maxsim_blocks(asked, self.vectors)]
@@ -92,9 +93,7 @@ class TokenIndex:
 TextIndex = VectorIndex | TokenIndex
 
 
-def text_index(
-    labels: Sequence[str], texts: Sequence[str], encoder: Encoder | TokenEncoder
-) -> TextIndex:
+def text_index(labels: Sequence[str], texts: Sequence[str], encoder: AnyEncoder) -> TextIndex:
     """A `VectorIndex` of texts, or a `TokenIndex` where the encoder gives one vector for each
     token (see `minirag.encoders.token_encoders`).
     """
@@ -105,9 +104,7 @@ def text_index(
     return VectorIndex(tuple(labels), by_text.encode(texts), by_text)
 
 
-def node_index(
-    graph: Graph, encoder: Encoder | TokenEncoder, text: NodeText = "description"
-) -> TextIndex:
+def node_index(graph: Graph, encoder: AnyEncoder, text: NodeText = "description") -> TextIndex:
     """Encode every node by a text of its own.
 
     text: its "name" (HippoRAG, PathRAG), its "description" or, without one, its name (the survey),
@@ -127,7 +124,7 @@ def node_text(node: Node, text: NodeText) -> str:
     return " ".join(filter(None, (node.name, node.description if text != "name" else "")))
 
 
-def chunk_index(chunks: Sequence[Chunk], encoder: Encoder | TokenEncoder) -> TextIndex:
+def chunk_index(chunks: Sequence[Chunk], encoder: AnyEncoder) -> TextIndex:
     """Encode every chunk as title, newline, text."""
     return text_index(
         [chunk.label for chunk in chunks], [chunk.passage for chunk in chunks], encoder

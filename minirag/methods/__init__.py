@@ -3,9 +3,7 @@ in.
 """
 
 from .base import Method
-from .bm25 import BM25Retriever
-from .colbert import ColBERT
-from .dense import DenseRetriever
+from .baselines import BM25Retriever, ColBERT, DenseRetriever, PropositionRetriever, VanillaRAG
 from .g_retriever import GRetriever
 from .grag import GRAG
 from .graphrag.global_search import GraphRAGGlobal
@@ -16,8 +14,6 @@ from .hyde import HyDE
 from .ircot import IRCoT, IRCoTHippoRAG
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
-from .proposition import PropositionRetriever
-from .vanilla import VanillaRAG
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 
 _BASELINES = (
@@ -31,7 +27,9 @@ _BASELINES = (
     ColBERT,
     HyDE,
 )
-METHODS = {method.name: method for method in (*_BASELINES, HippoRAG, IRCoT, IRCoTHippoRAG)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method for method in (*_BASELINES, HippoRAG, IRCoT, IRCoTHippoRAG)
+}
 _GRAPHRAG = (GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch)
 METHODS |= {method.name: method for method in _GRAPHRAG}
 _RICH = (LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight)

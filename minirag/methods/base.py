@@ -33,6 +33,11 @@ ENTRANCES = ("build", "from_graph", "from_index")
 Sections = dict[str, list[str]]
 
 
+def scoring_of(trace: Trace) -> ChunkStep:
+    """The step that scores every chunk: the last of its type."""
+    return (trace.all(ChunkStep) or trace)[-1]  # type: ignore  # untyped steps: going away
+
+
 def checked(entrance: Callable[..., Any], owner: type["Method"]) -> Callable[..., Any]:
     """A `build`, `from_graph` or `from_index` that shows every option of its class in its signature
     and docstring, and refuses what is no corpus, an option that does not exist, and a value that
@@ -109,7 +114,6 @@ class Method:
     answer_task: ClassVar[str] = "answer"
     options_type: ClassVar[type[Options]] = Options
     settings: ClassVar[Settings] = {"paper": {}}
-    ties: Ties = "ascending"
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -121,6 +125,11 @@ class Method:
         self.chunks = tuple(chunks)
         self.llm = llm
 
+    @property
+    def ties(self) -> Ties:
+        """The order of passages with equal scores, by position."""
+        return "ascending"
+
     @functools.cached_property
     def labels(self) -> list[str]:
         """What traces call the chunks."""
@@ -130,9 +139,7 @@ class Method:
         return f"{type(self).__name__} over {len(self.chunks)} passages, answers by {self.llm.name}"
 
     @classmethod
-    def build(
-        cls, corpus: Any, llm: Any = "offline", encoder: Any = "minilm", **options: Any
-    ) -> Self:  # Any: each method says what it takes
+    def build(cls, *args: Any, **options: Any) -> Self:  # Any: each method says what it takes
         raise TypeError(f"{cls.__name__} must write its own build().")
 
     @classmethod
@@ -148,8 +155,7 @@ class Method:
         """Retrieve for a batch of question strings at once."""
         questions, retrievals = [valid_text(question) for question in questions], []
         for question, trace in zip(questions, map(Trace, self.score_many(questions))):
-            scored = trace.all(ChunkStep)[-1:] or trace[-1:]  # untyped ones: going away
-            scores = scored[0].scores
+            scores = scoring_of(trace).scores
             best = rank(scores, k, self.ties)
             passages = tuple(
                 Passage(self.chunks[i], float(scores[i]), place)
@@ -256,4 +262,5 @@ class StoredMethod(Method):
         options = {name: as_tuples(value) for name, value in kept.pop("options").items()}
         chosen = choose(cls.options_type, cls.settings, None, options)
         built = cls.stored_type.load(Path(folder) / "index")
-        return cls(built, load_llm(llm), encoder, chosen, **kept)
+        make: Any = cls  # a subclass's constructor
+        return make(built, load_llm(llm), encoder, chosen, **kept)

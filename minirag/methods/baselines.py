@@ -58,7 +58,7 @@ class BM25Retriever(Method):
 
     @classmethod
     def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: None = None, **options: float
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: object = None, **options: float
     ) -> Self:
         """Count the words of every passage."""
         chosen = choose(BM25Options, cls.settings, None, options)
@@ -183,7 +183,9 @@ class PropositionRetriever(Method):
             items = top_items(self.index.labels, scores)
             best = best_per_passage(scores, self.owners, len(self.chunks))
             found = PropositionStep("proposition vdb", near, items, scores=scores)
-            traces.append((found, chunk.scored_step("best proposition", summary, self.labels, best)))
+            traces.append(
+                (found, chunk.scored_step("best proposition", summary, self.labels, best))
+            )
         return traces
 
 

@@ -8,7 +8,7 @@ vectors with the question's.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from ..algorithms.vectors import normalize
 from ..core.corpus import Chunk, Corpus
@@ -16,7 +16,7 @@ from ..core.encoder import Encoder
 from ..core.options import Options, Positive, Temperature, choose
 from ..core.trace import Step, Vector
 from ..encoders.text_encoders import load_encoder
-from ..index import chunk_index
+from ..index import VectorIndex, chunk_index
 from ..llm import LLM, load_llm
 from ..operators import chunk
 from ..prompts import find_task
@@ -71,7 +71,7 @@ class HyDE(Method):
     ) -> None:
         super().__init__(chunks, llm)
         self.encoder = load_encoder(encoder).fit([chunk.passage for chunk in chunks])
-        self.chosen, self.index = chosen, chunk_index(chunks, self.encoder)
+        self.chosen, self.index = chosen, cast(VectorIndex, chunk_index(chunks, self.encoder))
 
     @classmethod
     def build(

@@ -20,7 +20,7 @@ from ..core.results import Passage, Retrieval
 from ..core.trace import SHOWN, ChunkStep, Step, Trace, Vector
 from ..llm import LLM, load_llm
 from ..operators import min_max
-from .base import Method
+from .base import Method, scoring_of
 from .hipporag import HippoRAG
 
 DONE = "So the answer is:"
@@ -104,8 +104,8 @@ class IRCoT(Method):
         """
         from . import METHODS
 
-        scores = Method.score_many
-        known = [name for name, method in METHODS.items() if method.score_many is not scores]
+        unscored = Method.score_many
+        known = [name for name, method in METHODS.items() if method.score_many is not unscored]
         name = retriever or cls.over
         if name not in known:
             raise MiniragError(f"retriever={name!r}: expected one of {', '.join(known)}.")
@@ -116,10 +116,11 @@ class IRCoT(Method):
         return [self._retrieve(question, k) for question in questions]
 
     def _retrieve(self, question: str, k: int) -> Retrieval:
-        query, thoughts, trace = question, [], Trace()
+        query, trace = question, Trace()
+        thoughts: list[str] = []
         while True:
             found = self.retriever.retrieve(query, self.top_k)
-            scores = comparable(found.trace.last(ChunkStep))
+            scores = comparable(scoring_of(found.trace))
             by_id = {id: float(scores[self.position[id]]) for id in found.ids}
             number = len(trace.all(RoundStep)) + 1
             searched = RoundStep("round", f"{number}: {query}", query=query, scores=by_id)
@@ -127,8 +128,8 @@ class IRCoT(Method):
             merged = merge_rounds(step.scores for step in trace.all(RoundStep))
             if number == self.max_steps:
                 break
-            passages = [self._chunk(id).passage for id, _ in merged[: self.top_k]]
-            query = self.llm("thought", question=question, passages=passages, thoughts=thoughts)
+            texts = [self._chunk(id).passage for id, _ in merged[: self.top_k]]
+            query = self.llm("thought", question=question, passages=texts, thoughts=thoughts)
             thoughts.append(query)
             if DONE in query or not query:
                 break

@@ -30,7 +30,7 @@ class ZeroShot(Method):
     answer_task = "direct"
 
     @classmethod
-    def build(cls, corpus: Corpus, llm: LLM | str = "offline", encoder: None = None) -> Self:
+    def build(cls, corpus: Corpus, llm: LLM | str = "offline", encoder: object = None) -> Self:
         """Nothing is built; the corpus is not read."""
         return cls(corpus.chunks, load_llm(llm))
 
@@ -92,7 +92,7 @@ class SelfConsistency(ChainOfThought):
 
     @classmethod
     def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: None = None, **options: Any
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: object = None, **options: Any
     ) -> Self:  # Any: the fields of `SelfConsistencyOptions`
         """Nothing is built; the corpus is not read."""
         chosen = choose(SelfConsistencyOptions, cls.settings, None, options)

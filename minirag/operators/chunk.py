@@ -53,7 +53,9 @@ def average(first: ChunkStep, second: ChunkStep, labels: Sequence[str]) -> Chunk
     uncertainty ensemble).
     """
     scores = (min_max(first.scores) + min_max(second.scores)) / 2
-    return scored_step("ensemble", f"mean of {first.operator} and {second.operator}", labels, scores)
+    return scored_step(
+        "ensemble", f"mean of {first.operator} and {second.operator}", labels, scores
+    )
 
 
 def from_relationships(

@@ -3,18 +3,20 @@
 Source: Survey, Sec. 6.1 (op-node)
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..algorithms.pagerank import Transitions, personalized_pagerank
 from ..core.graph import Graph
 from ..core.trace import EdgeStep, NodeStep, ScoredNode, Vector, WalkStep
 from ..index.vectors import Queries, TextIndex, VectorIndex
 from .ranking import count_of, top_items
+
+Per = Literal["node", "entity"]
 
 
 def link(phrases: Sequence[Sequence[str]], index: TextIndex) -> list[NodeStep]:
@@ -25,14 +27,15 @@ def link(phrases: Sequence[Sequence[str]], index: TextIndex) -> list[NodeStep]:
 
     Source: Survey, Sec. 6.1 (op-node); Wang, Sec. IV-B (hippo-linking)
     """
-    flat = [phrase for some in phrases for phrase in some]
-    positions, cosines = index.search(flat, k=1) if flat else ((), ())
-    found = iter(
-        [ScoredNode(p, int(i[0]), float(c[0])) for p, i, c in zip(flat, positions, cosines)]
-    )
+    flat = [phrase for asked in phrases for phrase in asked]
+    found: Iterator[ScoredNode] = iter(())
+    if flat:
+        positions, cosines = index.search(flat, k=1)
+        best = zip(flat, positions[:, 0].tolist(), cosines[:, 0].tolist())
+        found = (ScoredNode(*row) for row in best)
     steps = []
-    for some in phrases:
-        nodes = tuple(next(found) for _ in some)
+    for asked in phrases:
+        nodes = tuple(islice(found, len(asked)))
         items = tuple((f"{phrase} → {index.labels[i]}", cosine) for phrase, i, cosine in nodes)
         linked = f"{count_of(nodes, 'phrase')} linked to the nearest node"
         summary = linked if nodes else "nothing to link"
@@ -41,10 +44,7 @@ def link(phrases: Sequence[Sequence[str]], index: TextIndex) -> list[NodeStep]:
 
 
 def reset_vector(
-    linked: Iterable[ScoredNode],
-    count: int,
-    specificity: Vector | None = None,
-    per: Literal["node", "entity"] = "node",
+    linked: Iterable[ScoredNode], count: int, specificity: Vector | None = None, per: Per = "node"
 ) -> Vector:
     """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there
     are none.
@@ -60,6 +60,13 @@ def reset_vector(
         weight = 1.0 if specificity is None else specificity[node]
         reset[node] = reset[node] + weight if per == "entity" else weight
     return reset
+
+
+def reset_vectors(
+    linked: Sequence[NodeStep], count: int, specificity: Vector | None = None, per: Per = "node"
+) -> NDArray[np.float64]:
+    """The `reset_vector` of every question, (count, questions)."""
+    return np.array([reset_vector(step.nodes, count, specificity, per) for step in linked]).T
 
 
 def ppr(
@@ -87,46 +94,6 @@ def ppr(
         summary = f"walk restarts at {starts}, follows an edge with probability {damping:g}"
         items = top_items(labels, score)
         steps.append(WalkStep("ppr", summary, items, scores=score, reset=reset))
-    return steps
-
-
-def spread_to_neighbours(
-    adjacency: sparse.sparray,
-    resets: NDArray[np.float64],
-    labels: Sequence[str],
-    hops: int = 1,
-    share: float = 0.5,
-    per: Literal["question", "node"] = "question",
-) -> list[WalkStep]:
-    """The ablation that replaces PPR: nodes near the query nodes get `share` of the smallest reset
-    weight of their question.
-
-    `per="question"` gives it once to every node within `hops`, the query nodes among them.
-    `per="node"` gives it once for each query node from which a path of 1 to `hops` edges leads
-    there (the released code): shares add up, and a query node gets its own only where a path leads
-    back to it. 0 hops leaves the query nodes alone.
-
-    Source: Wang, Sec. IV-B (hippo-ppr); ablation of the original HippoRAG paper
-    """
-    steps = []
-    links = (adjacency > 0).astype(float)
-    for reset in resets.T:
-        starts = np.flatnonzero(reset)
-        ends = np.zeros((len(reset), len(starts)), dtype=bool)
-        ends[starts, np.arange(len(starts))] = True
-        reached = np.zeros_like(ends)
-        for _ in range(hops):
-            ends = links @ ends > 0
-            reached |= ends
-        times = reached.sum(axis=1)
-        if per == "question":
-            times = (times > 0) | (reset > 0) if hops else np.zeros(len(reset))
-        scores = reset + share * reset[starts].min() * times if len(starts) else reset.copy()
-        scores = scores / max(scores.sum(), 1e-300)
-        near = f"query nodes and what is within {count_of(range(hops), 'hop')}"
-        summary = near if hops else "query nodes only"
-        items = top_items(labels, scores)
-        steps.append(WalkStep("neighbours", summary, items, scores=scores, reset=reset))
     return steps
 
 

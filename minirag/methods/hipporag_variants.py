@@ -1,0 +1,201 @@
+"""HippoRAG's options, and what only an ablation or the released code does.
+
+Where Wang gives no number (restart probability, threshold), the original HippoRAG paper's is the
+default. Two things are open in both and have one reading as default: how a phrase is counted in a
+passage (`passage_matrix`), and a question without entities (`no_entities`). Where the released code
+finds or scores otherwise there is an option; `follow="code"` sets them all. Not rebuilt: in the
+code's ColBERT variant, names that look for synonyms are encoded as questions, and find at most 99.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..core.graph import Graph
+from ..core.options import Between, Count, Options, Positive
+from ..core.trace import NodeStep, WalkStep
+from ..graphs.extraction import EmptyNames
+from ..graphs.knowledge_graph import Script
+from ..index import fact_matrix
+from ..index.matrices import Counts, Synonymy
+from ..index.vectors import NodeText
+from ..operators.node import Per
+from ..operators.ranking import Ties, count_of, top_items
+
+Share = Literal["question", "node"]
+
+
+@dataclass(frozen=True)
+class HippoOptions(Options):
+    """Everything about HippoRAG that can be chosen. The defaults are the paper's; `CODE` holds what
+    the released code does instead.
+
+    restart_probability: of jumping back to the query nodes at a step of the walk.
+    restart_read_as: "restart" (the paper), or "follow": the code hands the number to its PageRank
+        library, which takes it for the probability of following an edge.
+    synonymy: "add" the cosine to the number of triples, "overwrite" it, or "none" (an ablation).
+    synonymy_threshold, strict: cosine above which (or, not strict, from which on) two names are
+        synonyms.
+    min_letters, max_neighbours: the code joins no name of this many letters or fewer, and no more
+        than this many synonyms to a name.
+    passage_matrix: "text" counts a phrase in the passage's text, "facts" in its triples,
+        "incidence" takes 0 or 1 (see `minirag.index.passage_matrix`).
+    specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
+    reset: "node" gives each query node the same weight, "entity" each query entity, so that a node
+        named twice weighs twice.
+    propagation: "ppr", or the ablations "query-nodes" and "neighbours".
+    neighbour_hops: how far the ablation's neighbours are: 1 in the paper's words, 2 in its code.
+    neighbour_share: a neighbour gets its share once a "question", or once for each query "node"
+        that reaches it, as in the code.
+    no_entities: a question without entities falls back to "dense" retrieval, or to "uniform"
+        scores.
+    ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
+    ensemble_threshold: the cosine up to which a link is uncertain.
+    node_text: entities are linked to, and synonyms found by, a node's "name", or its description in
+        a graph that has them (see `minirag.index.node_index`).
+    script: "unicode" keeps every letter in a node's name, "ascii" erases all but A-Z and digits.
+    empty_names: "drop" a triple with a name of which nothing is left, or "keep" one node for all
+        such names, as in the code.
+    ties: order of passages with equal scores, "ascending" or "descending" by position.
+    """
+
+    restart_probability: Annotated[float, Between(0, 1, above=True, below=True)] = 0.5
+    restart_read_as: Literal["restart", "follow"] = "restart"
+    synonymy: Synonymy = "add"
+    synonymy_threshold: Annotated[float, Between(-1, 1)] = 0.8
+    strict: bool = True
+    min_letters: Count = 0
+    max_neighbours: Positive | None = None
+    passage_matrix: Counts = "text"
+    specificity: bool = True
+    reset: Per = "node"
+    propagation: Literal["ppr", "query-nodes", "neighbours"] = "ppr"
+    neighbour_hops: Positive = 1
+    neighbour_share: Share = "question"
+    no_entities: Literal["dense", "uniform"] = "dense"
+    ensemble: bool = False
+    ensemble_threshold: float = 0.9
+    node_text: NodeText = "name"
+    script: Script = "unicode"
+    empty_names: EmptyNames = "drop"
+    ties: Ties = "ascending"
+
+    @property
+    def follow_probability(self) -> float:
+        """The probability of following an edge, which `personalized_pagerank` calls damping."""
+        number = self.restart_probability
+        return number if self.restart_read_as == "follow" else 1 - number
+
+
+CODE: Mapping[str, object] = {
+    "restart_read_as": "follow",
+    "synonymy": "overwrite",
+    "strict": False,
+    "min_letters": 2,
+    "max_neighbours": 101,
+    "passage_matrix": "facts",
+    "neighbour_hops": 2,
+    "neighbour_share": "node",
+    "no_entities": "uniform",
+    "script": "ascii",
+    "empty_names": "keep",
+    "ties": "descending",
+}
+
+BUILT_WITH = ("script", "empty_names")  # what the graph was built with
+_SYNONYMS = ("node_text", "synonymy_threshold", "strict", "min_letters", "max_neighbours")
+DECIDED_BY = {  # what is computed once -> the options that decide it
+    "node_index": ("node_text",),
+    "hippocampal_index": _SYNONYMS,
+    "adjacency": (*_SYNONYMS, "synonymy"),
+    "transition": (*_SYNONYMS, "synonymy"),
+    "passage_matrix": ("passage_matrix",),
+    "specificity": ("specificity",),
+}
+
+
+def near_query_nodes(
+    adjacency: sparse.sparray,
+    resets: NDArray[np.float64],
+    labels: Sequence[str],
+    options: HippoOptions,
+) -> list[WalkStep]:
+    """The ablation that `options.propagation` names, in place of the walk."""
+    hops = options.neighbour_hops if options.propagation == "neighbours" else 0
+    return spread_to_neighbours(adjacency, resets, labels, hops, per=options.neighbour_share)
+
+
+def spread_to_neighbours(
+    adjacency: sparse.sparray,
+    resets: NDArray[np.float64],
+    labels: Sequence[str],
+    hops: int = 1,
+    share: float = 0.5,
+    per: Share = "question",
+) -> list[WalkStep]:
+    """The ablation that replaces PPR: nodes near the query nodes get `share` of the smallest reset
+    weight of their question.
+
+    `per="question"` gives it once to every node within `hops`, the query nodes among them.
+    `per="node"` gives it once for each query node from which a path of 1 to `hops` edges leads
+    there (the released code): shares add up, and a query node gets its own only where a path leads
+    back to it. 0 hops leaves the query nodes alone.
+
+    Source: Wang, Sec. IV-B (hippo-ppr); ablation of the original HippoRAG paper
+    """
+    steps = []
+    links = (adjacency > 0).astype(float)
+    for reset in resets.T:
+        starts = np.flatnonzero(reset)
+        ends = np.zeros((len(reset), len(starts)), dtype=bool)
+        ends[starts, np.arange(len(starts))] = True
+        reached = np.zeros_like(ends)
+        for _ in range(hops):
+            ends = links @ ends > 0
+            reached |= ends
+        times = reached.sum(axis=1)
+        if per == "question":
+            times = (times > 0) | (reset > 0) if hops else np.zeros(len(reset))
+        scores = reset + share * reset[starts].min() * times if len(starts) else reset.copy()
+        scores = scores / max(scores.sum(), 1e-300)
+        near = f"query nodes and what is within {count_of(range(hops), 'hop')}"
+        summary = near if hops else "query nodes only"
+        items = top_items(labels, scores)
+        steps.append(WalkStep("neighbours", summary, items, scores=scores, reset=reset))
+    return steps
+
+
+# What the step says that scores passages.
+SUMMARY = {
+    "text": "each passage gets the scores of the nodes read from it, as often as it names them",
+    "incidence": "each passage gets the scores of the nodes read from it",
+    "facts": "each passage gets the scores of what was read from it",
+}
+
+
+class Facts(NamedTuple):
+    """Which node stands in which relation, (relations, nodes), and how the relations are called."""
+
+    matrix: sparse.csr_matrix
+    labels: list[str]
+
+    @classmethod
+    def of(cls, graph: Graph) -> "Facts":
+        name = [node.name for node in graph.nodes]
+        ends = [(name[edge.source], edge.name, name[edge.target]) for edge in graph.edges]
+        return cls(fact_matrix(graph), [" — ".join(parts) for parts in ends])
+
+
+def role_of_dense(linked: NodeStep, options: HippoOptions) -> Literal["none", "instead", "mean"]:
+    """What dense retrieval does for a question: it stands in for the walk where nothing is linked,
+    or, in the ensemble, is averaged with it where a link is uncertain.
+    """
+    if not linked.nodes:
+        return "instead" if options.ensemble or options.no_entities == "dense" else "none"
+    weakest = min(linked.nodes, key=lambda node: node.score)
+    uncertain = options.ensemble and weakest.score <= options.ensemble_threshold
+    return "mean" if uncertain else "none"
