@@ -893,7 +893,7 @@ def test_reproduce_writes_rows_and_exits_by_the_verdict(tmp_path, monkeypatch):
         }
     }
     monkeypatch.setattr(
-        sys.modules["minirag.reproduce.retrieval_tables"], "load_expected", lambda target: wrong
+        sys.modules["minirag.reproduce.retrieval_tables"], "load_expected", lambda *_: wrong
     )
     failed = run("reproduce", "professors", "--rows", "bm25", "--json", file, code=1).stdout
     assert "1 FAIL, 1 PAPER-ONLY" in failed and "beyond exact tolerance" in failed

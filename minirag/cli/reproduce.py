@@ -198,7 +198,7 @@ def _describe(row):
         if row.published
         else "offline rules"
     )
-    choices = [f"{k}={v}" for k, v in row.choices.items()]
+    choices = [f"{k}={v}" for k, v in row.options.items()]
     choices += ["MaxSim of token vectors"] * row.tokens
     return [row.name, row.method, row.follow, ", ".join(choices), triples]
 

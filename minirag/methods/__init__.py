@@ -16,25 +16,17 @@ from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 
-_BASELINES = (
-    ZeroShot,
-    ChainOfThought,
-    SelfConsistency,
-    VanillaRAG,
-    BM25Retriever,
-    DenseRetriever,
-    PropositionRetriever,
-    ColBERT,
-    HyDE,
-)
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (*_BASELINES, HippoRAG, IRCoT, IRCoTHippoRAG)
+    method.name: method
+    for method in (
+        *(ZeroShot, ChainOfThought, SelfConsistency),
+        *(VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE),
+        *(HippoRAG, IRCoT, IRCoTHippoRAG),
+        *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
+        *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
+        *(GRAG, GRetriever),
+    )
 }
-_GRAPHRAG = (GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch)
-METHODS |= {method.name: method for method in _GRAPHRAG}
-_RICH = (LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight)
-METHODS |= {method.name: method for method in _RICH}
-METHODS |= {method.name: method for method in (GRAG, GRetriever)}
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = sorted({"METHODS", "Method", *(method.__name__ for method in METHODS.values())})

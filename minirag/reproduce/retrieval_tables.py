@@ -1,18 +1,20 @@
-"""Re-run a table: every row is a method, its corpus and its choices, and nothing else."""
+"""Re-run a table: every row is a method, its corpus and its options, and nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.corpus import Corpus
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..corpora.datasets import load_dataset
 from ..corpora.shipped_and_own import load_corpus
 from ..encoders.token_encoders import load_token_encoder
-from ..evaluate.benchmark import evaluate_retrieval
 from ..evaluate.expected import compare, load_expected
+from ..evaluate.metrics import evaluate_retrieval
+from ..index.vectors import AnyEncoder
 from ..llm import load_llm
-from ..methods import METHODS
+from ..methods import METHODS, HippoRAG, Method
 from ..methods.rich_parts import rich_graph_of
 from .detours import detours_rows, reproduce_detours
 from .dulce import ROWS as DULCE_ROWS
@@ -31,34 +33,35 @@ class Row:
     name: str
     method: str
     follow: str = "paper"
-    choices: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     published: bool = True
     tokens: bool = False
     rich: bool = False
 
 
+Shared = tuple[str, bool, bool, bool]
 INCIDENCE = {"passage_matrix": "incidence"}  # as the independent reference run had it
 ROWS = (
     Row("bm25", "bm25"),
     Row("dense", "dense"),
-    Row("hipporag", "hipporag", choices=INCIDENCE),
+    Row("hipporag", "hipporag", options=INCIDENCE),
     Row("hipporag-paper", "hipporag"),
-    Row("hipporag-fact-counts", "hipporag", choices={"passage_matrix": "facts"}),
+    Row("hipporag-fact-counts", "hipporag", options={"passage_matrix": "facts"}),
     Row("hipporag-maxsim", "hipporag", tokens=True),
-    Row("hipporag-no-specificity", "hipporag", choices={**INCIDENCE, "specificity": False}),
-    Row("hipporag-no-synonymy", "hipporag", choices={**INCIDENCE, "synonymy": "none"}),
-    Row("hipporag-query-nodes", "hipporag", choices={**INCIDENCE, "propagation": "query-nodes"}),
-    Row("hipporag-neighbours", "hipporag", choices={**INCIDENCE, "propagation": "neighbours"}),
-    Row("hipporag-paper-ensemble", "hipporag", choices={"ensemble": True}),
+    Row("hipporag-no-specificity", "hipporag", options={**INCIDENCE, "specificity": False}),
+    Row("hipporag-no-synonymy", "hipporag", options={**INCIDENCE, "synonymy": "none"}),
+    Row("hipporag-query-nodes", "hipporag", options={**INCIDENCE, "propagation": "query-nodes"}),
+    Row("hipporag-neighbours", "hipporag", options={**INCIDENCE, "propagation": "neighbours"}),
+    Row("hipporag-paper-ensemble", "hipporag", options={"ensemble": True}),
     Row("hipporag-code", "hipporag", follow="code"),
-    Row("hipporag-code-no-specificity", "hipporag", follow="code", choices={"specificity": False}),
-    Row("hipporag-ensemble", "hipporag", follow="code", choices={"ensemble": True}),
-    Row("hipporag-rich", "hipporag", choices=INCIDENCE, rich=True),
-    Row("hipporag-offline-extraction", "hipporag", choices=INCIDENCE, published=False),
+    Row("hipporag-code-no-specificity", "hipporag", follow="code", options={"specificity": False}),
+    Row("hipporag-ensemble", "hipporag", follow="code", options={"ensemble": True}),
+    Row("hipporag-rich", "hipporag", options=INCIDENCE, rich=True),
+    Row("hipporag-offline-extraction", "hipporag", options=INCIDENCE, published=False),
     Row(
         "hipporag-offline-extraction-ensemble",
         "hipporag",
-        choices={**INCIDENCE, "ensemble": True},
+        options={**INCIDENCE, "ensemble": True},
         published=False,
     ),
 )
@@ -73,15 +76,20 @@ TARGETS = {
     "2wikimultihopqa": "rung 1, fetched: the full 2WikiMultiHopQA of Wang, Table IV",
     "hotpotqa": "rung 1, fetched: the full HotpotQA of Wang, Table IV",
 }
-OWN_ROWS = (
-    "dulce",
-    "paths",
-    "detours",
-    "expla_graphs",
-)  # targets with rows of their own; the others share `ROWS`
+OWN: dict[str, Callable[..., dict[str, Any]]] = {
+    "paths": reproduce_paths,
+    "detours": reproduce_detours,
+    "expla_graphs": reproduce_expla_graphs,
+}
+OWN_ROWS = ("dulce", *OWN)  # targets with rows of their own; the others share `ROWS`
 
 
-def reproduce_table(target, encoder="minilm", rows=None, ks=(2, 5, 10, 20)):
+def reproduce_table(
+    target: str,
+    encoder: AnyEncoder | str = "minilm",
+    rows: Sequence[str] | None = None,
+    ks: Sequence[int] = (2, 5, 10, 20),
+) -> dict[str, Any]:
     """Run a target's rows and compare them with the stored numbers.
 
     Returns `{"target": ..., "rows": [{"method": ..., "R@2": ..., ...}], "comparison": [Comparison,
@@ -91,39 +99,28 @@ def reproduce_table(target, encoder="minilm", rows=None, ks=(2, 5, 10, 20)):
     if target not in TARGETS:
         raise MiniragError(f"No target {target!r}; there are: {', '.join(TARGETS)}.")
     known = row_names(target)
-    missing = [name for name in rows or () if name not in known]
-    if missing:
+    if missing := [name for name in rows or () if name not in known]:
         raise MiniragError(
             f"Target {target!r} has no row {missing[0]!r}; it has: {', '.join(known)}."
         )
     if target == "dulce":
         return reproduce_dulce(rows)
-    if target == "paths":
-        return reproduce_paths(rows, encoder)
-    if target == "detours":
-        return reproduce_detours(rows, encoder)
-    if target == "expla_graphs":
-        return reproduce_expla_graphs(rows, encoder)
-    wanted = [row for row in ROWS if not rows or row.name in rows]
+    if target in OWN:
+        return OWN[target](rows, encoder)
     corpus = load_corpus(target) if target == "professors" else load_dataset(target)
-    built, measured = {}, []
+    built: dict[Shared, HippoRAG] = {}
+    measured: list[dict[str, Any]] = []
+    wanted = [row for row in ROWS if not rows or row.name in rows]
     for row in progress(wanted, description=target, unit="row"):
-        averages, _ = evaluate_retrieval(
-            build_row(row, corpus, encoder, built), corpus.questions, ks
-        )
-        measured.append(
-            {"method": row.name, **{name: round(value, 2) for name, value in averages.items()}}
-        )
-    expected = load_expected(target)
-    if rows:
-        expected = {
-            **expected,
-            "rows": {name: stored for name, stored in expected["rows"].items() if name in rows},
-        }
-    return {"target": target, "rows": measured, "comparison": compare(measured, expected)}
+        method = build_row(row, corpus, encoder, built)
+        averages, _ = evaluate_retrieval(method, corpus.questions, ks)
+        numbers = {name: round(value, 2) for name, value in averages.items()}
+        measured.append({"method": row.name, **numbers})
+    comparison = compare(measured, load_expected(target, rows))
+    return {"target": target, "rows": measured, "comparison": comparison}
 
 
-def row_names(target, all_rows=True):
+def row_names(target: str, all_rows: bool = True) -> list[str]:
     """The rows that `reproduce(target, rows=...)` can pick. all_rows=False: those that it runs when
     none is named.
     """
@@ -131,29 +128,33 @@ def row_names(target, all_rows=True):
         return detours_rows(all_rows)
     if target == "expla_graphs":
         return expla_rows()
-    return {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}.get(target) or [
-        row.name for row in ROWS
-    ]
+    own = {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}
+    return own.get(target) or [row.name for row in ROWS]
 
 
-def build_row(row, corpus, encoder="minilm", built=None):
-    """The method of one row, sharing graphs and vectors with the rows built before it (`built`, a
-    dict).
+def build_row(
+    row: Row,
+    corpus: Corpus,
+    encoder: AnyEncoder | str = "minilm",
+    built: dict[Shared, HippoRAG] | None = None,
+) -> Method:
+    """The method of one row, sharing graphs and vectors with the rows built before it.
+
+    built: what decides the graph, namely the row's `follow`, `published`, `tokens` and `rich`, ->
+    what was built by it.
     """
-    built = {} if built is None else built
-    method = METHODS[row.method]
+    llm, built = load_llm("offline"), {} if built is None else built
     if row.method != "hipporag":
-        return method.build(corpus, llm=load_llm("offline"), encoder=encoder)
-    key, llm = (row.follow, row.published, row.tokens, row.rich), load_llm("offline")
-    if key not in built:
+        return METHODS[row.method].build(corpus, llm=llm, encoder=encoder)
+    shared = (row.follow, row.published, row.tokens, row.rich)
+    if shared not in built:
         extraction = next(iter(corpus.extractions)) if row.published else None
         encoder = load_token_encoder(encoder) if row.tokens else encoder
         if row.rich:  # triples describe their relations by rule: each by the statement itself
             graph = rich_graph_of(corpus, llm, extraction)
-            built[key] = method.from_graph(graph, llm, encoder, follow=row.follow)
+            method = HippoRAG.from_graph(graph, llm, encoder, follow=row.follow)
         else:
-            built[key] = method.build(
-                corpus, llm, encoder, extraction=extraction, follow=row.follow
-            )
-        built[key].graph  # searched for synonyms here, once: the copies below share it
-    return built[key].with_options(**row.choices)
+            method = HippoRAG.build(corpus, llm, encoder, extraction, follow=row.follow)
+        _ = method.hippocampal_index  # synonyms are searched once: the copies share them
+        built[shared] = method
+    return built[shared].with_options(**row.options)
