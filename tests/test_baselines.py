@@ -10,7 +10,8 @@ from minirag.algorithms.voting import majority_vote
 from minirag.core.errors import MiniragError
 from minirag.llm import LLM, Completion, load_llm
 from minirag.llm.replay import prompt_key
-from minirag.methods.proposition import best_per_passage
+from minirag.methods.baselines import best_per_passage
+from minirag.methods.zeroshot import VoteStep
 from minirag.operators import rank
 from minirag.prompts import TASKS, find_task
 
@@ -124,17 +125,17 @@ def test_self_consistency_draws_samples_and_shows_the_vote():
     assert [(task.sample, task.temperature) for task in llm.asked] == [
         (number, 0.7) for number in range(5)
     ]
-    vote = given.retrieval.trace[-1]
+    vote = given.retrieval.trace.last(VoteStep)
     assert (
         "2 of 5 samples agree, 1 gave no answer; score 0.40 over samples" in str(vote)
-        and vote.data["answers"][2] == ""
+        and vote.answers[2] == ""
     )
     other = (
         mr.METHODS["cot-sc"]
         .build(CORPUS, llm=Scripted(chain_of_thought=replies), samples=5, denominator="parsable")
         .answer(QUESTION)
     )
-    assert other.retrieval.trace[-1].data["vote"].score == 0.5
+    assert other.retrieval.trace.last(VoteStep).vote.score == 0.5
     for wrong in ({"samples": 0}, {"temperature": 0}):
         with pytest.raises(
             MiniragError,
@@ -149,9 +150,9 @@ def test_samples_of_one_prompt_are_recorded_apart_and_replayed_in_order(tmp_path
     build = mr.METHODS["cot-sc"].build
     recorded = build(CORPUS, llm=load_llm(live, record=path), samples=3).answer(QUESTION)
     again = build(CORPUS, llm=f"replay:{path}", samples=3).answer(QUESTION)
-    assert (
-        len(live.asked) == 3 and again.retrieval.trace[-1].data == recorded.retrieval.trace[-1].data
-    )
+    votes = [given.retrieval.trace.last(VoteStep) for given in (recorded, again)]
+    assert len(live.asked) == 3 and votes[0] == votes[1]
+    assert votes[0].answers == votes[1].answers and votes[0].vote == votes[1].vote
     with pytest.raises(MiniragError, match="no answer to this prompt"):
         build(CORPUS, llm=f"replay:{path}", samples=4).answer(QUESTION)
     task = find_task("direct")

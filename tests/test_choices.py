@@ -11,28 +11,29 @@ from minirag.core.options import Between, Options, expected, vary
 from minirag.methods.graphrag.global_search import KINDS as GLOBAL
 from minirag.methods.graphrag.local_search import KINDS as LOCAL
 from minirag.methods.graphrag.map_reduce import MapReduceChoices
-from minirag.methods.hipporag import Choices
+from minirag.methods.hipporag_variants import HippoOptions
 
-SHARED = {"cls", "corpus", "llm", "encoder", "follow", "choices", "options"}
+SHARED = {"cls", "corpus", "llm", "encoder", "follow", "choices", "options", "return"}
 CORPUS = load_corpus("professors")
 
 
 def option_kinds(method):
     """The dataclasses whose fields a method's `build` takes as options."""
     kinds = {
-        "hipporag": [Choices],
-        "ircot-hipporag": [Choices],
+        "hipporag": [HippoOptions],
+        "ircot-hipporag": [HippoOptions],
         "graphrag-local": [kind for kind, _ in LOCAL.values()],
         "graphrag-global": [kind for kind, _ in GLOBAL.values()],
         "graphrag-ts": [MapReduceChoices],
     }
-    own = getattr(method, "kind", ())
-    return kinds.get(method.name) or list(own[:1])
+    own = [*getattr(method, "kind", ())[:1]] or [method.options_type]
+    return kinds.get(method.name) or [kind for kind in own if fields(kind)]
 
 
 def options_of(method):
     """(name, annotation) of every option of a method."""
-    found = dict(get_type_hints(method.build, include_extras=True))
+    hints = get_type_hints(method.build, include_extras=True)
+    found = {name: kind for name, kind in hints.items() if name not in SHARED}
     for kind in option_kinds(method):
         hints = get_type_hints(kind, include_extras=True)
         found |= {field.name: hints[field.name] for field in fields(kind)}
@@ -50,7 +51,8 @@ CASES = [
 @pytest.mark.parametrize("name", METHODS)
 def test_a_misspelt_option_is_refused_with_those_that_exist(name):
     kinds = option_kinds(METHODS[name])
-    known = [field.name for kind in kinds for field in fields(kind)] or options_of(METHODS[name])
+    known = [field.name for kind in kinds for field in fields(kind)]
+    known = known or ["encoder", *options_of(METHODS[name])]
     known = ["encoder"] if name == "ircot" else known  # its options are its retriever's, ColBERT's
     with pytest.raises(MiniragError, match="there are|it has") as refused:
         METHODS[name].build(CORPUS, encoder="lsa", optoin=1)

@@ -15,6 +15,7 @@ from minirag import __version__
 from minirag.cli import app, ask, opening, show, workshop
 from minirag.cli.app import as_options
 from minirag.core.errors import MiniragError
+from minirag.core.trace import WalkStep
 from minirag.encoders import text_encoders as encoders
 from minirag.evaluate import load_expected
 from minirag.methods import METHODS
@@ -165,15 +166,12 @@ def test_each_passage_shows_the_nodes_that_led_there(folder):
     method, _ = opening.open_index("hipporag", corpus, "offline", "lsa", {})
     retrieval = method.retrieve("Who paid for the Kestrel Observatory?", k=2)
     scores = dict(
-        zip(
-            (node.name for node in method.relations.nodes),
-            next(s for s in retrieval.trace if s.operator == "ppr").data["scores"],
-        )
+        zip((node.name for node in method.graph.nodes), retrieval.trace.last(WalkStep).scores)
     )
     for passage in retrieval.passages:
         named = ask.entities_behind(method, retrieval, passage)
         place = [c.id for c in corpus.chunks].index(passage.id)
-        inside = {node.name for node in method.relations.nodes if place in node.chunks}
+        inside = {node.name for node in method.graph.nodes if place in node.chunks}
         assert named and {name for name, _ in named} <= inside
         assert named[0][1] == pytest.approx(max(scores[name] for name in inside))
     assert (
@@ -258,12 +256,12 @@ def remove(file):
 
 @pytest.mark.parametrize(
     "name, spoil",
-    [(name, spoil) for name in ("choices.json", "graph/nodes.jsonl") for spoil in (cut, remove)]
+    [(name, spoil) for name in ("options.json", "index/nodes.jsonl") for spoil in (cut, remove)]
     + [
-        ("choices.json", replace),
-        ("graph/graph.json", remove),
-        ("graph/graph.json", replace),
-        ("graph/nodes.jsonl", replace),
+        ("options.json", replace),
+        ("index/graph.json", remove),
+        ("index/graph.json", replace),
+        ("index/nodes.jsonl", replace),
     ],
 )
 def test_a_broken_index_is_built_again(folder, tmp_path, name, spoil):

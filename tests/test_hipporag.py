@@ -17,11 +17,11 @@ from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.options import choose
-from minirag.core.trace import Step
+from minirag.core.trace import ChunkStep, NodeStep, WalkStep
 from minirag.encoders.token_encoders import load_token_encoder
 from minirag.graphs import knowledge_graph, normalise_phrase
 from minirag.index import adjacency_matrix, node_specificity, passage_matrix
-from minirag.methods.hipporag import CODE, Choices
+from minirag.methods.hipporag_variants import CODE, HippoOptions, spread_to_neighbours
 from minirag.methods.ircot import merge_rounds
 from minirag.operators import chunk, min_max, node, rank
 
@@ -35,20 +35,19 @@ STAB_TRIPLES = extraction_of(
 SETTINGS = {"paper": {}, "code": CODE}
 
 
-def stab(question_entities=("s", "a"), **choices):
-    choices = {"synonymy": "none", **choices}
+def stab(question_entities=("s", "a"), **options):
+    options = {"synonymy": "none", **options}
     return mr.HippoRAG.build(
         STAB,
         encoder=TableEncoder(),
         extraction=STAB_TRIPLES,
         question_entities={"?": question_entities},
-        **choices,
+        **options,
     )
 
 
 def walked(method):
-    step = next(step for step in method.retrieve("?").trace if step.operator == "ppr")
-    return dict(zip((n.name for n in method.graph.nodes), step.data["scores"]))
+    return dict(zip((n.name for n in method.graph.nodes), walked_scores(method)))
 
 
 def test_specificity_flips_the_top_passage():
@@ -133,9 +132,9 @@ def test_ensemble_threshold_is_strict(cosine, mixes):
     method = mr.HippoRAG.build(
         STAB, encoder=TableEncoder(table), extraction=STAB_TRIPLES, **choices
     )
-    linked = method.retrieve("?").trace[1].data["nodes"]
-    assert linked[0][2] == pytest.approx(cosine, abs=1e-6)
-    exact = method.with_options(ensemble_threshold=float(linked[0][2]) if cosine == 0.9 else 0.9)
+    [linked] = method.retrieve("?").trace.last(NodeStep).nodes
+    assert linked.score == pytest.approx(cosine, abs=1e-6)
+    exact = method.with_options(ensemble_threshold=linked.score if cosine == 0.9 else 0.9)
     assert (exact.retrieve("?").trace[-1].operator == "ensemble") == mixes
 
 
@@ -170,27 +169,29 @@ def test_the_defaults_are_the_papers_counts_and_equal_query_nodes():
         corpus, encoder=TableEncoder(table), extraction=STAB_TRIPLES, **asked
     )
     names = [n.name for n in method.graph.nodes]
-    reset = lambda m: dict(zip(names, m.retrieve("?").trace[2].data["reset"]))
+    reset = lambda m: dict(zip(names, m.retrieve("?").trace.last(WalkStep).reset))
     assert reset(method) == {"s": 1, "t": 0, "a": 1, "b": 0}
     assert reset(method.with_options(reset="entity")) == {"s": 2, "t": 0, "a": 1, "b": 0}
-    assert passage_matrix(method.relations).toarray().tolist() == [
+    assert passage_matrix(method.graph).toarray().tolist() == [
         [2, 1, 0, 0],
         [0, 1, 1, 0],
         [1, 0, 0, 1],
     ]
-    walk, scored = method.retrieve("?").trace[2:]
-    s, t, a, b = walk.data["scores"]
-    assert scored.data["scores"] == pytest.approx([2 * s + t, t + a, s + b])
+    trace = method.retrieve("?").trace
+    s, t, a, b = trace.last(WalkStep).scores
+    assert trace.last(ChunkStep).scores == pytest.approx([2 * s + t, t + a, s + b])
 
 
-def test_damping_conventions_agree_only_at_one_half():
-    base = stab(damping=0.5)
-    assert walked(base) == pytest.approx(walked(stab(damping=0.5, damping_means="follow")))
-    assert walked(stab(damping=0.1)) == pytest.approx(
-        walked(stab(damping=0.9, damping_means="follow"))
+def test_the_two_readings_of_the_restart_probability_agree_only_at_one_half():
+    base = stab(restart_probability=0.5)
+    assert walked(base) == pytest.approx(
+        walked(stab(restart_probability=0.5, restart_read_as="follow"))
     )
-    assert walked(stab(damping=0.1)) != pytest.approx(
-        walked(stab(damping=0.1, damping_means="follow"))
+    assert walked(stab(restart_probability=0.1)) == pytest.approx(
+        walked(stab(restart_probability=0.9, restart_read_as="follow"))
+    )
+    assert walked(stab(restart_probability=0.1)) != pytest.approx(
+        walked(stab(restart_probability=0.1, restart_read_as="follow"))
     )
 
 
@@ -243,8 +244,8 @@ def test_facts_route_equals_relationship_then_chunk_aggregators():
         "relationship aggregator",
         "chunk aggregator",
     ]
-    direct = passage_matrix(method.relations, "facts") @ retrieval.trace[2].data["scores"]
-    assert retrieval.trace[-1].data["scores"] == pytest.approx(direct)
+    direct = passage_matrix(method.graph, "facts") @ retrieval.trace.last(WalkStep).scores
+    assert retrieval.trace.last(ChunkStep).scores == pytest.approx(direct)
 
 
 def test_ablations_spread_less_than_the_walk():
@@ -262,7 +263,7 @@ def test_ablations_spread_less_than_the_walk():
 
 
 def walked_scores(method):
-    return method.retrieve("?").trace[2].data["scores"]
+    return method.retrieve("?").trace.last(WalkStep).scores
 
 
 def test_specificity_is_one_over_passages():
@@ -282,7 +283,7 @@ def test_with_options_equals_building_anew():
         added,
         {"synonymy_threshold": 0.5, **added},
         {"passage_matrix": "facts"},
-        {"damping": 0.2},
+        {"restart_probability": 0.2},
         {"min_letters": 3, **added},
     ]
     for change in changes:
@@ -323,17 +324,17 @@ def test_a_walk_over_a_rich_graph_links_to_names_or_to_descriptions():
 
 
 def test_unknown_choices_are_named():
-    with pytest.raises(MiniragError, match="dampening.*damping"):
-        choose(Choices, SETTINGS, None, {"dampening": 0.5})
+    with pytest.raises(MiniragError, match="damping.*restart_probability"):
+        choose(HippoOptions, SETTINGS, None, {"damping": 0.5})
     with pytest.raises(MiniragError, match="paper"):
-        choose(Choices, SETTINGS, "folk")
+        choose(HippoOptions, SETTINGS, "folk")
     for choice in ({"script": "ascii"}, {"empty_names": "keep"}):
         with pytest.raises(
             MiniragError, match=f"{next(iter(choice))} is chosen when the graph is built"
         ):
             stab().with_options(**choice)
-    assert choose(Choices, SETTINGS, "code") == Choices(**CODE)
-    assert choose(Choices, SETTINGS) == Choices()
+    assert choose(HippoOptions, SETTINGS, "code") == HippoOptions(**CODE)
+    assert choose(HippoOptions, SETTINGS) == HippoOptions()
 
 
 NEIGHBOURS = json.loads(
@@ -352,11 +353,9 @@ def test_neighbours_of_the_released_code(case, depth):
     for i, j in given["edges"]:
         adjacency[i, j] = adjacency[j, i] = i != j
     labels, resets = list(range(given["nodes"])), np.array([given["reset"]]).T
-    [step] = node.spread_to_neighbours(
-        sparse.csr_matrix(adjacency), resets, labels, depth, per="node"
-    )
+    [step] = spread_to_neighbours(sparse.csr_matrix(adjacency), resets, labels, depth, per="node")
     wanted = np.array(case["expected"][f"depth_{depth}"])
-    assert step.data["scores"] * wanted.sum() == pytest.approx(wanted, abs=2e-6)
+    assert step.scores * wanted.sum() == pytest.approx(wanted, abs=2e-6)
 
 
 def test_neighbours_once_a_question_or_once_a_query_node():
@@ -365,12 +364,12 @@ def test_neighbours_once_a_question_or_once_a_query_node():
     """
     path = sparse.csr_matrix(np.diag([1.0, 1], 1) + np.diag([1.0, 1], -1))
     once, each = (
-        node.spread_to_neighbours(path, np.ones((3, 1)), "abc", per=per)[0].data["scores"]
+        spread_to_neighbours(path, np.ones((3, 1)), "abc", per=per)[0].scores
         for per in ("question", "node")
     )
     assert once == pytest.approx(np.full(3, 1 / 3)) and each == pytest.approx([0.3, 0.4, 0.3])
     code = stab(propagation="neighbours", follow="code", question_entities=("s", "t"))
-    assert code.choices.neighbour_share == "node" and len(set(np.round(walked_scores(code), 9))) > 1
+    assert code.chosen.neighbour_share == "node" and len(set(np.round(walked_scores(code), 9))) > 1
 
 
 def test_empty_names_are_dropped_or_one_node():
@@ -380,7 +379,7 @@ def test_empty_names_are_dropped_or_one_node():
         knowledge_graph(corpus.chunks, triples, "ascii")
     kept = mr.HippoRAG.build(
         corpus, encoder=TableEncoder(), extraction=triples, follow="code"
-    ).relations
+    ).graph
     assert [(n.name, n.chunks) for n in kept.nodes] == [
         ("", (0, 1)),
         ("city", (0,)),
@@ -407,20 +406,20 @@ def test_late_interaction_links_and_joins_by_normalised_maxsim():
     method = mr.HippoRAG.build(
         corpus, encoder=words(), extraction=triples, question_entities={"?": ("Adah Bell",)}
     )
-    linked = method.retrieve("?", k=3).trace[1].data["nodes"]
+    linked = method.retrieve("?", k=3).trace.last(NodeStep).nodes
     assert [(phrase, method.graph.nodes[i].name) for phrase, i, _ in linked] == [
         ("adah bell", "ada bell")
     ]
     assert linked[0][2] == pytest.approx((0.96 + 1) / 2)
     pairs = {
         (method.graph.nodes[e.source].name, method.graph.nodes[e.target].name): e.weight
-        for e in method.graph.edges
+        for e in method.hippocampal_index.edges
         if e.kind == "synonymy"
     }
     assert pairs == pytest.approx(
         {("ada bell", "dr ada bell"): 1, ("bell", "ada bell"): 1, ("bell", "dr ada bell"): 1}
     )
-    close = method.with_options(synonymy_threshold=0.6).graph
+    close = method.with_options(synonymy_threshold=0.6).hippocampal_index
     joined = [e for e in close.edges if e.kind == "synonymy"]
     back = [e.weight for e in joined if close.nodes[e.source].name == "dr ada bell"]
     assert back == pytest.approx([2 / 3])
@@ -453,10 +452,9 @@ def test_saved_index_answers_alike(professors, tmp_path):
     for q in professors.corpus.questions[:6]:
         assert loaded.retrieve(q.text).ids == professors.retrieve(q.text).ids
     assert not list((tmp_path / "index").rglob("*.pickle"))
-    for name in ("question_entities.json", "choices.json"):
-        (tmp_path / "index" / name).unlink()
-        with pytest.raises(MiniragError, match=name):
-            mr.HippoRAG.load(tmp_path / "index")
+    (tmp_path / "index" / "options.json").unlink()
+    with pytest.raises(MiniragError, match="options.json"):
+        mr.HippoRAG.load(tmp_path / "index")
 
 
 def test_gold_changes_nothing(professors):
@@ -503,12 +501,10 @@ def test_rank_orders_by_score_then_position_and_ignores_rounding_errors(scores, 
 
 def test_average_is_the_mean_of_min_max():
     first, second = (
-        Step("a", "", data={"scores": np.array([0.0, 1.0, 3.0])}),
-        Step("b", "", data={"scores": np.array([5.0, 5.0, 5.0])}),
+        ChunkStep("a", "", scores=np.array([0.0, 1.0, 3.0])),
+        ChunkStep("b", "", scores=np.array([5.0, 5.0, 5.0])),
     )
-    assert chunk.average(first, second, list("xyz")).data["scores"] == pytest.approx(
-        [0, 1 / 6, 1 / 2]
-    )
+    assert chunk.average(first, second, list("xyz")).scores == pytest.approx([0, 1 / 6, 1 / 2])
 
 
 class Scripted:

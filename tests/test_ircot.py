@@ -9,8 +9,9 @@ from scripted import Scripted
 
 import minirag as mr
 from minirag.core.errors import MiniragError
-from minirag.core.trace import Step
+from minirag.core.trace import WalkStep
 from minirag.methods import METHODS
+from minirag.methods.ircot import MergeStep, RoundStep
 from minirag.operators import node
 
 from .small import corpus_of, extraction_of
@@ -70,14 +71,14 @@ def recorded_method(case, monkeypatch):
         corpus, llm, encoder, **steps, extraction=triples, question_entities=named, follow="code",
         synonymy="none", ensemble=case["ensemble"],
     )  # fmt: skip
-    places = {one.name: place for place, one in enumerate(method.retriever.relations.nodes)}
+    places = {one.name: place for place, one in enumerate(method.retriever.graph.nodes)}
     walks = iter(case["rounds"])
 
     def walk(transition, resets, labels, *_):
         scores, one = np.zeros(len(labels)), next(walks)
         for i, score in enumerate(one["graph"] if one["links"] else ()):
             scores[places[f"n {i}"]] = score
-        return [Step("ppr", "recorded", (), {"scores": scores})]
+        return [WalkStep("ppr", "recorded", scores=scores, reset=resets[:, 0])]
 
     monkeypatch.setattr(node, "ppr", walk)
     return method
@@ -94,14 +95,12 @@ def test_the_released_loop_merges_these_scores_so(case, monkeypatch):
     assert [p.score for p in found.passages] == pytest.approx(
         [one["score"] for one in wanted["merged"]], abs=1e-9
     )
-    assert list(found.trace[-1].data["thoughts"]) == wanted["thoughts"]
-    rounds = [step for step in found.trace if step.operator == "round"]
-    assert [step.summary.partition(": ")[2] for step in rounds] == [
-        one["query"] for one in wanted["rounds"]
-    ]
+    assert list(found.trace.last(MergeStep).thoughts) == wanted["thoughts"]
+    rounds = found.trace.all(RoundStep)
+    assert [step.query for step in rounds] == [one["query"] for one in wanted["rounds"]]
     for step, one in zip(rounds, wanted["rounds"], strict=True):
-        assert list(step.data["scores"]) == [ids[i] for i in one["passages"]]
-        assert list(step.data["scores"].values()) == pytest.approx(one["scores"], abs=1e-9)
+        assert list(step.scores) == [ids[i] for i in one["passages"]]
+        assert list(step.scores.values()) == pytest.approx(one["scores"], abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_the_loop_runs_over_any_retriever(retriever):
     assert {p.id for one in asked for p in one.passages} >= set(found.ids) and len(
         found.passages
     ) == 5
-    assert len([step for step in found.trace if step.operator == "round"]) == 2
+    assert len(found.trace.all(RoundStep)) == 2
 
 
 def test_the_retrievers_that_there_are_are_named():
@@ -133,6 +132,6 @@ def test_the_merged_passages_are_called_by_their_titles():
     method = METHODS["ircot"].build(corpus, retriever="bm25", max_steps=1)
     found = method.retrieve("Who is a dean?")
     titles = {chunk.label for chunk in corpus.chunks}
-    merged = found.trace[-1]
+    merged = found.trace.last(MergeStep)
     assert merged.items and {label for label, _ in merged.items} <= titles
     assert not titles & {chunk.id for chunk in corpus.chunks}

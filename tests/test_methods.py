@@ -149,10 +149,10 @@ def test_a_stored_index_is_reused_until_something_changes(tmp_path, monkeypatch)
     again, state = open_method("hipporag", corpus, encoder="lsa")
     question = corpus.questions[0].text
     assert state == "reused" and again.retrieve(question).ids == first.retrieve(question).ids
-    assert open_method("hipporag", corpus, encoder="lsa", damping=0.3)[1] == "kept"
-    (next(tmp_path.glob("indices/*")) / "graph" / "edges.jsonl").write_text("{", encoding="utf-8")
+    assert open_method("hipporag", corpus, encoder="lsa", restart_probability=0.3)[1] == "kept"
+    (next(tmp_path.glob("indices/*")) / "index" / "edges.jsonl").write_text("{", encoding="utf-8")
     states = [
-        open_method("hipporag", corpus, encoder="lsa", **o)[1] for o in ({}, {"damping": 0.3})
+        open_method("hipporag", corpus, encoder="lsa", **o)[1] for o in ({}, {"restart_probability": 0.3})
     ]
     assert sorted(states) == ["kept", "reused"]
     with pytest.raises(MiniragError, match="hipporag"):
@@ -263,7 +263,7 @@ def test_an_index_that_points_nowhere_is_built_again(name, what, wrong, tmp_path
     monkeypatch.setenv("MINIRAG_CACHE", str(tmp_path))
     corpus = corpus_of(("p1", "Ada met Ben."), ("p2", "Ben met Cy in Bergen."))
     expected = open_method("hipporag", corpus, encoder="lsa")[0].retrieve("Who met Cy?")
-    graph = next(tmp_path.glob("indices/*/graph"))
+    graph = next(tmp_path.glob("indices/*/index"))
     first, *rest = (graph / name).read_text(encoding="utf-8").splitlines(keepends=True)
     edited = json.loads(first) | {what: [wrong] if what == "chunks" else wrong}
     (graph / name).write_text(json.dumps(edited) + "\n" + "".join(rest), encoding="utf-8")

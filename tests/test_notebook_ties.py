@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import minirag as mr
-from minirag import ContextStep
+from minirag import ChunkStep, ContextStep, Trace
 from minirag.index.vectors import VectorIndex
 from minirag.methods import METHODS
 
@@ -45,7 +45,7 @@ def test_no_cut_is_doubtful(method, choice):
     assert not {
         q.id: cuts
         for q, trace in zip(questions, traces)
-        if (cuts := doubtful(trace[-1].data["scores"]))
+        if (cuts := doubtful(Trace(trace).last(ChunkStep).scores))
     }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from minirag.algorithms.late_interaction import maxsim
 from minirag.core.errors import MiniragError
+from minirag.core.trace import ChunkStep, NodeStep
 from minirag.encoders.presets import BGE_INSTRUCTION, PRESETS
 from minirag.encoders.text_encoders import PresetEncoder, load_encoder
 from minirag.encoders.token_encoders import ColBERTTokens, load_token_encoder
@@ -300,7 +301,7 @@ def test_hipporag_links_names_and_ranks_nameless_questions_by_colbert(colbert):
     triples = extraction_of({"p1": [(*names[0], names[1][0])], "p2": [(*names[1], names[0][0])]})
     encoder, asked = f"colbert:{colbert[0]}", {"by name": (names[0][0],), "nameless": ()}
     method = HippoRAG.build(corpus, encoder=encoder, extraction=triples, question_entities=asked)
-    ((_, place, score),) = method.retrieve("by name").trace[1].data["nodes"]
+    ((_, place, score),) = method.retrieve("by name").trace.last(NodeStep).nodes
     tokens = ColBERTTokens(encoder)
     query, own = (
         tokens.encode([names[0][0].lower()], kind="query")[0],
@@ -310,14 +311,9 @@ def test_hipporag_links_names_and_ranks_nameless_questions_by_colbert(colbert):
     assert place == int(np.argmax(found)) and score == pytest.approx(
         max(found) / maxsim(query, own), abs=1e-5
     )
-    dense = method.retrieve("nameless").trace[-1].data["scores"]
-    by_method = (
-        METHODS["colbert"]
-        .build(corpus, encoder=encoder)
-        .retrieve("nameless")
-        .trace[-1]
-        .data["scores"]
-    )
+    dense = method.retrieve("nameless").trace.last(ChunkStep).scores
+    alone = METHODS["colbert"].build(corpus, encoder=encoder)
+    by_method = alone.retrieve("nameless").trace.last(ChunkStep).scores
     assert dense / dense.max() == pytest.approx(by_method / by_method.max(), abs=1e-5)
 
 

@@ -46,9 +46,7 @@ def test_keywords_keep_what_the_model_gave():
         lambda task, fields: '{"high_level_keywords": ["port"], "low_level_keywords": []}'
     )
     [step] = question.keywords(["Why?"], model)
-    assert (step.data["high"], step.data["low"]) == (("port",), ("Why?",)) and step.data[
-        "given"
-    ] == (("port",), ())
+    assert (step.high, step.low, step.given) == (("port",), ("Why?",), (("port",), ()))
 
 
 class Counting(TableEncoder):
@@ -66,7 +64,7 @@ def test_a_vector_search_takes_vectors_for_texts_and_encodes_no_question_again(s
     encoder = Counting({"a": (1,), "b": (0.6, 0.8), "which a?": (0.9, 0.1)})
     index = VectorIndex(("a", "b"), encoder.encode(["a", "b"]), encoder)
     asked = question.vector(["which a?", "b"], encoder)
-    assert [step.data["vector"].shape for step in asked] == [(64,), (64,)] and encoder.calls == 1
+    assert [step.vector.shape for step in asked] == [(64,), (64,)] and encoder.calls == 1
     by_vector = search(asked, index)
     assert (
         encoder.calls == 1 and by_vector == search(["which a?", "b"], index) and encoder.calls == 2
@@ -104,5 +102,5 @@ def test_lightrag_hipporag_and_pathrag_convert_by_the_operator(monkeypatch):
 
 def test_vectors_of_no_question_are_none():
     assert question.vector([], TableEncoder()) == [] and np.shape(
-        question.vector(["a"], TableEncoder())[0].data["vector"]
+        question.vector(["a"], TableEncoder())[0].vector
     ) == (64,)

@@ -14,6 +14,7 @@ from minirag.cli import app
 from minirag.cli.reproduce import markdown_table
 from minirag.cli.show import markdown
 from minirag.cli.tables import HEADERS, method_rows
+from minirag.core.trace import NodeStep, WalkStep
 from minirag.corpora.shipped_and_own import load_corpus
 from minirag.evaluate import compare, exact_match, load_expected
 from minirag.index import adjacency_matrix
@@ -44,15 +45,15 @@ def test_the_picture_shows_what_its_caption_says():
     )
     method = METHODS["hipporag"].build(load_corpus("professors"), extraction="annotations")
     names = [node.name for node in method.graph.nodes]
-    linked, walk = method.retrieve(QUESTION).trace[1:3]
-    named = [i for _, i, _ in linked.data["nodes"]]
+    trace = method.retrieve(QUESTION).trace
+    walk, named = trace.last(WalkStep), [row.index for row in trace.last(NodeStep).nodes]
     (third, most), (_, next_most) = [
         item for item in walk.items if item[0] not in [names[i] for i in named]
     ][:2]
     assert len(named) == 2 and third == "odile fanshawe" and most > next_most + 1e-3
     # She is an edge away from both, and of all other nodes the walk reaches only her from both
     # sides in earnest.
-    adjacency = adjacency_matrix(method.graph)
+    adjacency = adjacency_matrix(method.hippocampal_index)
     assert all(adjacency[names.index(third), i] > 0 for i in named)
     sides = personalized_pagerank(adjacency, np.eye(len(names))[:, named])
     weaker = {

@@ -17,7 +17,7 @@ from minirag.core.corpus import Chunk, Question
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.results import Passage, Retrieval
-from minirag.core.trace import Step
+from minirag.core.trace import NodeStep, ScoredNode, Step, WalkStep
 from minirag.widgets import (
     Choice,
     Explorer,
@@ -52,21 +52,21 @@ class Counter(Explorer):
 
 
 @dataclass
-class StubChoices:
-    damping: float = 0.5
+class StubOptions:
+    restart_probability: float = 0.5
     synonymy_threshold: float = 0.8
     specificity: bool = True
     strict: bool = True
-    damping_means: str = "follow"
+    restart_read_as: str = "follow"
 
 
 class StubHippo:
-    """A method of HippoRAG's shape whose numbers can be worked out by hand: mass `1 - damping`
-    stays on the linked node.
+    """A method of HippoRAG's shape whose numbers can be worked out by hand: mass
+    `1 - restart_probability` stays on the linked node.
     """
 
-    def __init__(self, choices=None):
-        self.choices = choices or StubChoices()
+    def __init__(self, chosen=None):
+        self.chosen = chosen or StubOptions()
         nodes = tuple(Node(name) for name in ("mill", EVIL, "old mill", "river"))
         edges = (
             Edge(0, 1, "near"),
@@ -74,11 +74,11 @@ class StubHippo:
             Edge(0, 2, kind="synonymy", weight=0.85),
             Edge(2, 3, kind="synonymy", weight=0.95),
         )
-        self.graph = Graph("knowledge", "a test", nodes, edges, ())
+        self.hippocampal_index = Graph("knowledge", "a test", nodes, edges, ())
 
     def with_options(self, **options):
-        copy = StubHippo(replace(self.choices, **options))
-        copy.graph = self.graph
+        copy = StubHippo(replace(self.chosen, **options))
+        copy.hippocampal_index = self.hippocampal_index
         return copy
 
     def retrieve(self, question, k=5):
@@ -87,15 +87,16 @@ class StubHippo:
                 question,
                 "stub",
                 (Passage(Chunk("p1", "Only dense."), 0.4, 1),),
-                (Step("entities", "none"), Step("link", "none", (), {"nodes": []})),
+                (Step("entities", "none"), NodeStep("link", "none", nodes=())),
             )
-        d = self.choices.damping
-        bridge = sum(e.weight for e in self.graph.edges if e.kind == "synonymy")
-        scores = np.array([1 - d, d / 2, d / 2 * bridge, 0.0 if self.choices.specificity else d])
+        d = self.chosen.restart_probability
+        edges = self.hippocampal_index.edges
+        bridge = sum(e.weight for e in edges if e.kind == "synonymy")
+        scores = np.array([1 - d, d / 2, d / 2 * bridge, 0.0 if self.chosen.specificity else d])
         trace = (
             Step("entities", "mill"),
-            Step("link", "1 phrase", (), {"nodes": [("mill", 0, 0.99)]}),
-            Step("ppr", "walk", (), {"scores": scores / scores.sum()}),
+            NodeStep("link", "1 phrase", nodes=(ScoredNode("mill", 0, 0.99),)),
+            WalkStep("ppr", "walk", scores=scores / scores.sum(), reset=np.eye(4)[0]),
         )
         chunks = [
             Chunk("p1", f"The mill of {EVIL}.", "Mill & more"),
@@ -262,18 +263,18 @@ def test_panels_are_well_formed_and_hold_no_corpus_markup(kind):
             ET.fromstring(panel(view).value.replace("<br>", "<br/>"))
 
 
-def test_hippo_shows_what_damping_does():
+def test_hippo_shows_what_the_restart_probability_does():
     explorer = hippo()
     assert explorer.describe().splitlines() == [
         "q1: Where is the mill?",
-        "damping 0.50, synonymy from 0.80 (2 edges), specificity on",
+        "probability of following an edge 0.50, synonymy from 0.80 (2 edges), specificity on",
         "linked: mill -> mill (0.99)",
         f"mass: mill 0.417, old mill 0.375, {EVIL} 0.208",
         "passages:",
         "  1. 0.5000  Mill & more",
         "  2. 0.2500  River [gold]",
     ]
-    assert "mass: mill 0.865" in explorer.set("damping", 0.1).describe()
+    assert "mass: mill 0.865" in explorer.set("restart_probability", 0.1).describe()
     assert "river" in explorer.set("specificity", False).describe().splitlines()[3]
 
 
@@ -295,7 +296,7 @@ def test_hippo_nodes_stay_in_place_while_sliders_move():
         if type(c).__name__ == "Circle" and c.title
     }
     places = where()
-    explorer.set("damping", 0.9).set("synonymy_threshold", 1.0)
+    explorer.set("restart_probability", 0.9).set("synonymy_threshold", 1.0)
     assert where() == places and len(places) == 3
 
 
@@ -319,16 +320,17 @@ def test_hippo_on_the_real_method():
     explorer = HippoExplorer(method, corpus)
     view = explorer.view()
     for threshold in (0.9, 0.7):
-        own = method.with_options(synonymy_threshold=threshold, damping=0.3)
-        explorer.set("synonymy_threshold", threshold).set("damping", 0.3)
-        assert explorer._joined(threshold).graph.edges == own.graph.edges
+        own = method.with_options(synonymy_threshold=threshold, restart_probability=0.3)
+        explorer.set("synonymy_threshold", threshold).set("restart_probability", 0.3)
+        drawn = explorer._joined(threshold).hippocampal_index
+        assert drawn.edges == own.hippocampal_index.edges
         assert explorer.retrieval.ids == own.retrieve(explorer.question.text, 5).ids
     times, seen = [], {}
     for question in corpus.questions:
         for name, value in (
             ("question", question.id),
-            ("damping", 0.4),
-            ("damping", 0.8),
+            ("restart_probability", 0.4),
+            ("restart_probability", 0.8),
             ("specificity", False),
             ("specificity", True),
         ):
@@ -338,8 +340,10 @@ def test_hippo_on_the_real_method():
             seen[question.id, name, value] = panel(view).value
             assert question.text[:20] in explorer.describe() and panel(view).value.count("<tr") == 6
         walks = "linked: nothing" not in explorer.describe()
-        assert (seen[question.id, "damping", 0.4] != seen[question.id, "damping", 0.8]) == walks
-    assert len({seen[q.id, "damping", 0.8] for q in corpus.questions}) == len(corpus.questions)
+        rarely, often = (seen[question.id, "restart_probability", p] for p in (0.4, 0.8))
+        assert (rarely != often) == walks
+    all_seen = {seen[q.id, "restart_probability", 0.8] for q in corpus.questions}
+    assert len(all_seen) == len(corpus.questions)
     assert statistics.median(times) < 0.3
 
 

@@ -239,14 +239,14 @@ def entities_behind(method, retrieval, passage, limit=NODES_SHOWN):
     """`(node, score)` of the nodes read from a passage that the walk scored highest; empty for
     methods without a walk over nodes.
     """
-    graph = getattr(getattr(method, "retriever", method), "relations", None)
-    walks = steps_of(retrieval, "ppr", "neighbours")
+    from ..core.trace import WalkStep
+
+    walks = retrieval.trace.all(WalkStep)
+    graph = getattr(getattr(method, "retriever", method), "graph", None)
     if graph is None or not walks:
         return []
-    scores, place = (
-        walks[-1].data["scores"],
-        next(i for i, chunk in enumerate(graph.chunks) if chunk.id == passage.id),
-    )
+    scores = walks[-1].scores
+    place = next(i for i, chunk in enumerate(graph.chunks) if chunk.id == passage.id)
     inside = [i for i, node in enumerate(graph.nodes) if place in node.chunks and scores[i] > 0]
     best = sorted(inside, key=lambda i: (-scores[i], i))[:limit]
     return [(graph.nodes[i].name, float(scores[i])) for i in best]
@@ -254,17 +254,16 @@ def entities_behind(method, retrieval, passage, limit=NODES_SHOWN):
 
 def draw(method, retrieval):
     """The part of the graph that the walk reached, nodes sized by their score."""
+    from ..core.trace import NodeStep
     from ..viz import draw_graph
 
-    walks, links = steps_of(retrieval, "ppr"), steps_of(retrieval, "link")
-    if not walks or not links[0].items:
+    walks, links = steps_of(retrieval, "ppr"), retrieval.trace.all(NodeStep)
+    if not walks or not links[0].nodes:
         raise MiniragError(
             f"{method.name} made no walk over a graph for this question, so there is nothing to draw. Leave --figure out."
         )
-    graph, scores = getattr(method, "retriever", method).graph, walks[0].data["scores"]
-    named = {
-        "linked from the question": [graph.nodes[i].name for _, i, _ in links[0].data["nodes"]]
-    }
+    graph, scores = getattr(method, "retriever", method).hippocampal_index, walks[0].scores
+    named = {"linked from the question": [graph.nodes[row.index].name for row in links[0].nodes]}
     best = retrieval.passages[0].chunk
     caption = f"Size and colour: score after the walk. The best passage: {best.label}."
     caption += f" Graph by {graph.source}."

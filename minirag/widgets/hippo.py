@@ -8,21 +8,22 @@ from ..algorithms.pagerank import transition_matrix
 from ..core.corpus import Question
 from ..core.errors import MiniragError
 from ..core.graph import Graph
+from ..core.trace import WalkStep
 from ..index import adjacency_matrix
 from ..viz import draw_graph, layout
 from ..viz.passages import passage_lines, passage_table
 from .explorer import Choice, Explorer, Slider, Switch
 
 LARGE = 5000
-MEANING = {"restart": "damping: jump back", "follow": "damping: follow an edge"}
+MEANING = {"restart": "restart probability", "follow": "probability of following an edge"}
 
 
 class HippoExplorer(Explorer):
-    """Question, damping, synonymy threshold and node specificity of a HippoRAG method, and what
+    """Question, restart probability, synonymy threshold and node specificity of a HippoRAG method, and what
     they do to its walk.
 
     `questions`: a `Corpus`, or a list of `Question`s or strings. The figure shows the `nodes` nodes
-    that hold most mass over several dampings, always in the same places for one question; node area
+    that hold most mass over several restart probabilities, always in the same places for one question; node area
     is comparable while the question stays. On a graph of more than 5,000 nodes the threshold cannot
     go below the method's own, since searching for more synonyms takes seconds there.
 
@@ -41,19 +42,16 @@ class HippoExplorer(Explorer):
         self.method, self.k, self.nodes = method, k, nodes
         self.questions = {q.id: q for q in asked}
         self.show_gold = show_gold
-        choices = getattr(method, "choices", None)
-        damping, threshold = (
-            getattr(choices, "damping", 0.5),
-            getattr(choices, "synonymy_threshold", 0.8),
-        )
-        self.strict, self.own_threshold = getattr(choices, "strict", True), threshold
+        options = method.chosen
+        threshold, self.meaning = options.synonymy_threshold, MEANING[options.restart_read_as]
+        self.strict, self.own_threshold = options.strict, threshold
         self._walked = {}
         self._at = lru_cache(maxsize=32)(self._compute)
         self._around = lru_cache(maxsize=64)(self._neighbourhood)
         self._joined = lru_cache(maxsize=8)(self._with_threshold)
         self._drawn = lru_cache(maxsize=64)(
             lambda question, threshold: self._part(
-                self._joined(threshold).graph, self._around(question)[0]
+                self._joined(threshold).hippocampal_index, self._around(question)[0]
             )
         )
         lowest = threshold if len(method.graph.nodes) > LARGE else 0.6
@@ -66,15 +64,15 @@ class HippoExplorer(Explorer):
                     question or asked[0].id,
                 ),
                 Slider(
-                    "damping",
-                    MEANING.get(getattr(choices, "damping_means", ""), "damping"),
+                    "restart_probability",
+                    self.meaning,
                     0.1,
                     0.9,
                     0.05,
-                    damping,
+                    options.restart_probability,
                 ),
                 Slider("synonymy_threshold", "synonymy from cosine", lowest, 1.0, 0.02, threshold),
-                Switch("specificity", "node specificity", getattr(choices, "specificity", True)),
+                Switch("specificity", "node specificity", options.specificity),
             ]
         )
 
@@ -87,14 +85,15 @@ class HippoExplorer(Explorer):
         """The `Retrieval` at the present state."""
         return self._at(*self.state.values())
 
-    def _compute(self, question, damping, threshold, specificity):
-        return self._ask(question, self.k, threshold, damping=damping, specificity=specificity)
+    def _compute(self, question, restart, threshold, specificity):
+        changed = {"restart_probability": restart, "specificity": specificity}
+        return self._ask(question, self.k, threshold, **changed)
 
-    def _ask(self, question, k, threshold, **choices):
-        """Retrieve with other choices. Each copy of the method is made from the last one that
+    def _ask(self, question, k, threshold, **options):
+        """Retrieve with other options. Each copy of the method is made from the last one that
         walked, so that they share its matrices.
         """
-        method = self._walked.get(threshold, self._joined(threshold)).with_options(**choices)
+        method = self._walked.get(threshold, self._joined(threshold)).with_options(**options)
         retrieval = method.retrieve(self.questions[question].text, k)
         self._walked = (
             {**self._walked, threshold: method} if len(self._walked) < 8 else {threshold: method}
@@ -109,13 +108,13 @@ class HippoExplorer(Explorer):
             return self.method
         copy = self.method.with_options(synonymy_threshold=threshold)
         if threshold > self.own_threshold:
-            g = self.method.graph
+            g = self.method.hippocampal_index
             close = (
                 (lambda weight: weight > threshold)
                 if self.strict
                 else (lambda weight: weight >= threshold)
             )
-            copy.graph = Graph(
+            copy.hippocampal_index = Graph(
                 g.type,
                 g.source,
                 g.nodes,
@@ -130,8 +129,14 @@ class HippoExplorer(Explorer):
         """
         specificity = self.controls["specificity"].value
         found = [
-            self._ask(question, 1, self.own_threshold, damping=d, specificity=specificity)
-            for d in (0.3, 0.7)
+            self._ask(
+                question,
+                1,
+                self.own_threshold,
+                restart_probability=probability,
+                specificity=specificity,
+            )
+            for probability in (0.3, 0.7)
         ]
         scores = sum(_mass(r, len(self.method.graph.nodes)) for r in found)
         linked = [i for _, i, _ in _linked(found[0])]
@@ -142,7 +147,7 @@ class HippoExplorer(Explorer):
         peak = (
             max((float(_mass(r, len(scores)).max(initial=0.0)) for r in found), default=0.0) or 1.0
         )
-        part = self._part(self.method.graph, shown)
+        part = self._part(self.method.hippocampal_index, shown)
         return (
             tuple(shown),
             layout(part, highlight={"query node": [self._name(i) for i in linked]}),
@@ -168,7 +173,8 @@ class HippoExplorer(Explorer):
     def figure(self):
         """The neighbourhood of the question, with the mass that each node holds now."""
         shown, places, peak = self._around(self.state["question"])
-        graph, retrieval = self._joined(self.state["synonymy_threshold"]).graph, self.retrieval
+        retrieval = self.retrieval
+        graph = self._joined(self.state["synonymy_threshold"]).hippocampal_index
         scores = _mass(retrieval, len(graph.nodes))
         linked = dict.fromkeys(self._name(i) for _, i, _ in _linked(retrieval))
         part = self._drawn(self.state["question"], self.state["synonymy_threshold"])
@@ -194,7 +200,8 @@ class HippoExplorer(Explorer):
         return self.figure().svg + passage_table(retrieval.passages, gold, names)
 
     def describe(self):
-        retrieval, graph = self.retrieval, self._joined(self.state["synonymy_threshold"]).graph
+        retrieval = self.retrieval
+        graph = self._joined(self.state["synonymy_threshold"]).hippocampal_index
         scores = _mass(retrieval, len(graph.nodes))
         synonyms = sum(e.kind == "synonymy" for e in graph.edges)
         best = sorted(
@@ -203,7 +210,7 @@ class HippoExplorer(Explorer):
         s = self.state
         lines = [
             f"{self.question.id}: {self.question.text}",
-            f"damping {s['damping']:.2f}, synonymy from {s['synonymy_threshold']:.2f} ({synonyms} edges), specificity {'on' if s['specificity'] else 'off'}",
+            f"{self.meaning} {s['restart_probability']:.2f}, synonymy from {s['synonymy_threshold']:.2f} ({synonyms} edges), specificity {'on' if s['specificity'] else 'off'}",
             "linked: "
             + (
                 ", ".join(
@@ -224,20 +231,15 @@ class HippoExplorer(Explorer):
         )
 
 
-def _step(retrieval, *operators):
-    return next((step for step in retrieval.trace if step.operator in operators), None)
-
-
 def _linked(retrieval):
-    """(phrase, node position, cosine) of the link step."""
-    step = _step(retrieval, "link")
-    return list(step.data["nodes"]) if step else []
+    """The nodes of the link step."""
+    return retrieval.trace.last("link").nodes
 
 
 def _mass(retrieval, count):
     """The walk's distribution over the graph's nodes, (count,); zeros where no walk took place."""
-    step = _step(retrieval, "ppr", "neighbours")
-    return np.asarray(step.data["scores"], dtype=float) if step else np.zeros(count)
+    walks = retrieval.trace.all(WalkStep)
+    return walks[-1].scores if walks else np.zeros(count)
 
 
 class WalkExplorer(Explorer):

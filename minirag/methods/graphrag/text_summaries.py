@@ -3,6 +3,7 @@
 TS is map-reduce over all chunks, the costly comparison; SS is vector search into one window.
 """
 
+from copy import copy
 from dataclasses import replace
 
 from ...algorithms.packing import prefix
@@ -13,7 +14,7 @@ from ...llm import load_llm
 from ...operators import rank
 from ...prompts.map_reduce import unit_block
 from ..base import Method
-from ..dense import DenseRetriever
+from ..baselines import DenseRetriever
 from .map_reduce import CODE, MapReduceChoices, map_reduce, prompt_tokens, shorten
 
 
@@ -122,9 +123,9 @@ class SemanticSearch(DenseRetriever):
 
     def with_options(self, **choices):
         """The same vectors, another window."""
-        copy = type(self)(self.chunks, self.llm)
-        copy.index, copy.choices = self.index, vary(self.choices, choices)
-        return copy
+        other = copy(self)
+        other.choices = vary(self.choices, choices)
+        return other
 
     def context(self, retrieval, task=None):
         """As many chunks, the nearest first, as the window holds, however small k was.
