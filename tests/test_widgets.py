@@ -74,7 +74,7 @@ class StubHippo:
             Edge(0, 2, kind="synonymy", weight=0.85),
             Edge(2, 3, kind="synonymy", weight=0.95),
         )
-        self.hippocampal_index = Graph("knowledge", "a test", nodes, edges, ())
+        self.graph = self.hippocampal_index = Graph("knowledge", "a test", nodes, edges, ())
 
     def with_options(self, **options):
         copy = StubHippo(replace(self.chosen, **options))
