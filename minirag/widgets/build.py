@@ -9,7 +9,7 @@ from ..graphs.chunk_size import entity_references
 from ..text.chunking import chunk_tokens
 from ..text.tokens import token_spans
 from ..viz import Figure, draw_graph, draw_scores, layout
-from ..viz.scene import GREEN, MUTED, OUTLINE, PALE, SKY, VERMILLION, Box, Line, Scene, Text, ink_on
+from ..viz.scene import Colour, Scene, ink_on
 from .explorer import Explorer, Slider
 
 LANE, LEFT, WIDTH = 26, 64, 760
@@ -86,22 +86,19 @@ class ChunkExplorer(Explorer):
         left, right = LEFT + round(self.start * unit), LEFT + round(self.end * unit)
         for number, chunk in enumerate(chunks):
             held = chunk.start <= self.start and self.end <= chunk.end
-            fill = GREEN if held else SKY if number % 2 else PALE
+            fill = Colour.GREEN if held else Colour.SKY if number % 2 else Colour.PALE
             x, y = LEFT + round(chunk.start * unit), 24 + LANE * (number % 2)
             width = max(2, round((chunk.end - chunk.start) * unit) - 1)
-            scene.add(Box(x, y, width, LANE - 4, fill=fill, stroke=OUTLINE, title=chunk.id))
+            scene.box(x, y, width, LANE - 4, fill, Colour.OUTLINE, title=chunk.id)
             if width > 22:
-                scene.add(
-                    Text(x + width // 2, y + 15, str(number + 1), 12, "middle", colour=ink_on(fill))
-                )
+                place = f"{number + 1}"
+                scene.text(x + width // 2, y + 15, place, 12, "middle", colour=ink_on(fill))
         for x in (left, right):
-            scene.add(Line(((x, 18), (x, 24 + 2 * LANE + 4)), VERMILLION, 2))
-        scene.add(
-            Text((left + right) // 2, 13, "the fact", 12, "middle", colour=VERMILLION, bold=True)
-        )
-        scene.add(
-            Text(8, 40, "odd", 12, colour=MUTED), Text(8, 40 + LANE, "even", 12, colour=MUTED)
-        )
+            scene.line(((x, 18), (x, 24 + 2 * LANE + 4)), Colour.VERMILLION, 2)
+        middle = (left + right) // 2
+        scene.text(middle, 13, "the fact", 12, "middle", colour=Colour.VERMILLION, bold=True)
+        scene.text(8, 40, "odd", 12, colour=Colour.MUTED)
+        scene.text(8, 40 + LANE, "even", 12, colour=Colour.MUTED)
         return Figure(
             scene,
             self.describe(),

@@ -8,7 +8,7 @@ from ..core.results import Passage
 from ..operators import rank
 from ..viz import draw_ranking
 from ..viz.passages import passage_lines, passage_rows, passage_table
-from ..viz.scene import PALE, SKY, WHITE, ink_on
+from ..viz.scene import Colour, ink_on
 from .explorer import Choice, Explorer, Slider
 
 LANE, LEFT, WIDTH = 26, 64, 760
@@ -87,7 +87,7 @@ class BM25Explorer(Explorer):
 
 
 def _shade(value, top):
-    colour = SKY if value > top / 2 else PALE if value else WHITE
+    colour = Colour.SKY if value > top / 2 else Colour.PALE if value else Colour.WHITE
     return (
         f"<td style='background:{colour};color:{ink_on(colour)};text-align:right'>{value:.2f}</td>"
     )
