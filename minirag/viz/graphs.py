@@ -250,13 +250,12 @@ def _legend(scene: Scene, view: Drawable, marks: Marks, score_name: str, path_na
     entries += [("bold", path_name, VERMILLION)] if marks.paths else []
     x, y = MARGIN, scene.height + 14
     for mark, name, colour in entries:
-        name = shorten(name, 300, 12)
-        indent = 62 if mark in ("score", "ink") else 34
-        wide = indent + round(text_width(name, 12)) + 16
+        short, indent = shorten(name, 300, 12), 62 if mark in ("score", "ink") else 34
+        wide = indent + round(text_width(short, 12)) + 16
         if x + wide > scene.width and x > MARGIN:
             x, y = MARGIN, y + 22
         legend_mark(scene, mark, x, y, colour)
-        scene.text(x + indent, y + 4, name, 12)
+        scene.text(x + indent, y + 4, short, 12)
         x += wide
     if entries:
         scene.height = y + 14

@@ -129,6 +129,8 @@ class Shape:
 
 @dataclass(frozen=True)
 class Circle:
+    """A disc, or a ring, around x, y."""
+
     x: int
     y: int
     radius: int
