@@ -15,12 +15,12 @@ Rows: TypeAlias = Iterable[tuple[object, float]]
 BAR, LINK, WINDOW = 24, 28, 40  # height of a row, in pixels
 
 
-def as_roles(highlight: Highlight | None) -> dict[Hashable, str]:
+def as_roles(highlight: Highlight | None) -> dict[Any, str]:
     """Node -> role, in the order given: from a list of nodes (role "highlighted") or a mapping from
     role to nodes.
     """
     by_role = highlight if isinstance(highlight, Mapping) else {"highlighted": highlight or ()}
-    roles: dict[Hashable, str] = {}
+    roles: dict[Any, str] = {}
     for role, nodes in by_role.items():
         for node in [nodes] if isinstance(nodes, str) else nodes:
             roles.setdefault(node, role)
@@ -196,7 +196,7 @@ def _draw_column(
     heights: list[int],
     items: list[str],
     scores: list[float],
-    roles: Mapping[Hashable, str],
+    roles: Mapping[Any, str],
     sign: int,
 ) -> None:
     """Dots and labels of one side; `sign` is -1 for the left one, whose labels end at the dots."""

@@ -1,8 +1,9 @@
 """The shapes of one graph: where its nodes go, how large they are, and what is written where."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from .layout import (
 )
 from .scene import SERIES, Colour, Point, Scene, faded, mix, ramp, shorten, text_width, wrap
 
-Key = Hashable  # what a graph calls a node: a name, or a number
+Key: TypeAlias = Any  # what a graph calls a node: a name, a number, anything hashable
 Pair = tuple[Key, Key]
 BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, YELLOW, _ = SERIES
 ROLES = (VERMILLION, GREEN, ORANGE, PURPLE, BLUE)
