@@ -17,7 +17,7 @@ from minirag.core.corpus import Chunk, Question
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.results import Passage, Retrieval
-from minirag.core.trace import Step
+from minirag.core.trace import NodeStep, ScoredNode, Step, WalkStep
 from minirag.widgets import (
     Choice,
     Explorer,
@@ -87,15 +87,15 @@ class StubHippo:
                 question,
                 "stub",
                 (Passage(Chunk("p1", "Only dense."), 0.4, 1),),
-                (Step("entities", "none"), Step("link", "none", (), {"nodes": []})),
+                (Step("entities", "none"), NodeStep("link", "none", nodes=())),
             )
         d = self.choices.damping
         bridge = sum(e.weight for e in self.graph.edges if e.kind == "synonymy")
         scores = np.array([1 - d, d / 2, d / 2 * bridge, 0.0 if self.choices.specificity else d])
         trace = (
             Step("entities", "mill"),
-            Step("link", "1 phrase", (), {"nodes": [("mill", 0, 0.99)]}),
-            Step("ppr", "walk", (), {"scores": scores / scores.sum()}),
+            NodeStep("link", "1 phrase", nodes=(ScoredNode("mill", 0, 0.99),)),
+            WalkStep("ppr", "walk", scores=scores / scores.sum(), reset=scores),
         )
         chunks = [
             Chunk("p1", f"The mill of {EVIL}.", "Mill & more"),
