@@ -23,9 +23,8 @@ from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.results import Passage, Retrieval
-from minirag.viz import scene
-from minirag.viz.layout import off_paths, place_labels
-from minirag.viz.scene import Text, shorten, text_width
+from minirag.viz.layout import Canvas, Label, off_paths, place_labels
+from minirag.viz.scene import Colour, Text, channels, shorten, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -102,11 +101,8 @@ def every_figure(names=None):
             passage_scores=[1, 0, 2],
             highlight=n[:1],
         ),
-        "flow": viz.draw_flow(
-            [(n[0], n[1]), n[2], (n[3], "detail")], arrows=[n[4]], highlight=[n[2]]
-        ),
-        "flow rows": viz.draw_flow({n[0]: n[1:4], n[2]: n[4:7]}, arrows=n[:4], link=n[5]),
-        "long flow": viz.draw_flow([f"step {i}" for i in range(9)]),
+        "flow": viz.draw_flow([(n[0], n[1]), n[2], (n[3], "detail")], highlight=[n[2]]),
+        "flow rows": viz.draw_flow({n[0]: n[1:4], n[2]: n[4:7]}),
         "path": viz.draw_path([n[:3], n[4:6]], relations={(n[1], n[0]): n[6]}, scores=[0.5, 0.25]),
         "hierarchy": viz.draw_hierarchy(
             [[set(n[:6]), set(n[6:])], [set(n[:2]), set(n[2:6]), set(n[6:])]]
@@ -223,7 +219,7 @@ def test_svg_and_png_show_the_same_picture():
     assert len(circles) > 10
     for circle in circles:
         x, y = round(1.5 * int(circle.get("cx"))), round(1.5 * int(circle.get("cy")))
-        assert np.abs(image[y, x] - scene._channels(circle.get("fill"))).max() <= 8
+        assert np.abs(image[y, x] - channels(circle.get("fill"))).max() <= 8
     assert tuple(image[0, 0]) == (255, 255, 255)
     assert (
         np.abs(image - 255).sum(axis=2).astype(bool).mean() < 0.5
@@ -247,7 +243,7 @@ def test_any_graph_can_be_drawn(count, data):
     )
     root = ET.fromstring(figure.svg)
     assert f"{count} node" in figure.text
-    nodes = [c for c in root.iter(f"{SVG}circle") if c.get("stroke") == scene.OUTLINE]
+    nodes = [c for c in root.iter(f"{SVG}circle") if c.get("stroke") == Colour.OUTLINE]
     assert len(nodes) == count + 3  # three more in the legend's scale
 
 
@@ -367,19 +363,19 @@ def test_labels_do_not_cover_each_other(count, allowed):
 
 
 def test_a_label_avoids_the_node_beside_it():
-    nodes = [(100, 100, 10, ["alpha"], 12, False)]
-    free = place_labels(nodes, [(100, 100, 10)], [], 300, 300)[0][1]
+    nodes = [Label(100, 100, 10, ["alpha"], 12, False)]
+    free = place_labels(nodes, [(100, 100, 10)], [], 300, 300)[0].box
     below = (100, 125, 14)
-    moved = place_labels(nodes, [(100, 100, 10), below], [], 300, 300)[0][1]
+    moved = place_labels(nodes, [(100, 100, 10), below], [], 300, 300)[0].box
     assert free[1] > 100 and moved[3] < 100
 
 
 def test_no_node_lies_on_a_path_that_is_not_its_own():
     points = [(100, 100), (500, 100), (300, 100), (300, 104), (300, 300)]
-    moved = off_paths(points, [(0, 1)], 18, 600, 400, 40, 34)
+    moved = off_paths(points, [(0, 1)], 18, Canvas(600, 400, 40, 34))
     assert np.array_equal(moved[[0, 1, 4]], np.array(points)[[0, 1, 4]])
     assert abs(moved[2, 1] - 100) >= 18 and abs(moved[3, 1] - 100) >= 18
-    assert np.array_equal(off_paths(points, [], 18, 600, 400, 40, 34), points)
+    assert np.array_equal(off_paths(points, [], 18, Canvas(600, 400, 40, 34)), points)
 
 
 def test_the_panels_of_a_walk_share_places_and_scale():
@@ -454,13 +450,13 @@ def test_shortening_says_that_something_is_missing():
 
 
 def test_the_palette_reads_on_white_and_for_colour_blind_readers():
-    for ink in (scene.INK, scene.MUTED):
-        assert viz.contrast(ink, scene.WHITE) >= 7
-    for mark in (scene.OUTLINE, scene.EDGE, scene.BLUE, scene.VERMILLION, scene.GREEN):
-        assert viz.contrast(mark, scene.WHITE) >= 3
+    for ink in (Colour.INK, Colour.MUTED):
+        assert viz.contrast(ink, Colour.WHITE) >= 7
+    for mark in (Colour.OUTLINE, Colour.EDGE, Colour.BLUE, Colour.VERMILLION, Colour.GREEN):
+        assert viz.contrast(mark, Colour.WHITE) >= 3
     deuteranopia = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
-    seen = lambda colour: deuteranopia @ np.array(scene._channels(colour))
-    pairs = combinations((scene.BLUE, scene.VERMILLION, scene.GREEN, scene.ORANGE), 2)
+    seen = lambda colour: deuteranopia @ np.array(channels(colour))
+    pairs = combinations((Colour.BLUE, Colour.VERMILLION, Colour.GREEN, Colour.ORANGE), 2)
     assert min(np.linalg.norm(seen(a) - seen(b)) for a, b in pairs) > 40
     assert (
         np.linalg.norm(seen("#B06000") - seen("#5F8A00")) < 40
@@ -476,7 +472,7 @@ def test_score_tables_keep_order_or_sort_and_tell_what_is_left_out():
         "a",
         "b",
     ]
-    assert "first 2 of 3 rows" in viz.draw_scores(rows, max_rows=2).caption
+    assert "first 30 of 31 rows" in viz.draw_scores([(f"{i}", i) for i in range(31)]).caption
     assert "0.500  Title p2" in viz.draw_scores(retrieval(["p1", "p2"])).text
 
 
@@ -495,7 +491,7 @@ def test_a_ranking_comparison_reads_retrievals():
         "  2 / -  Title p2",
     ]
     lines = list(ET.fromstring(figure.svg).iter(f"{SVG}polyline"))
-    assert len(lines) == 2 and sum(line.get("stroke") == scene.GREEN for line in lines) == 1
+    assert len(lines) == 2 and sum(line.get("stroke") == Colour.GREEN for line in lines) == 1
 
 
 def test_paths_keep_the_direction_of_their_relations():

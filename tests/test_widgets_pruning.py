@@ -12,6 +12,7 @@ import pytest
 from minirag import viz
 from minirag.algorithms.textual import TextualGraph
 from minirag.core.errors import MiniragError
+from minirag.viz.scene import Colour
 from minirag.widgets import PruningExplorer
 from minirag.widgets.grag import BY_HAND
 
@@ -117,7 +118,7 @@ def test_ink_follows_the_factors_and_the_text_says_them(explorer):
         circle.get("fill")
         for circle in ET.fromstring(figure.svg).iter("{http://www.w3.org/2000/svg}circle")
     ]
-    assert viz.scene.BLUE in fills and viz.scene.WHITE in fills
+    assert Colour.BLUE in fills and Colour.WHITE in fills
     assert (
         "  1.00  Ann" in figure.text and "Ann -- boss, pays -> Bob  1.00" in figure.text
     )  # of two edges the larger factor

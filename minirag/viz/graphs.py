@@ -1,190 +1,126 @@
 """Node-link figures: a graph, and probability mass walking over it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..algorithms.textual import TextualGraph
 from ..core.errors import MiniragError
 from ..core.graph import Graph
+from .charts import Highlight, as_roles
 from .figure import MARGIN, Figure
 from .graph_scene import (
-    ROLES,
+    BLUE,
+    VERMILLION,
+    Drawable,
+    GraphScene,
+    Key,
+    Marks,
+    Pair,
+    Tie,
     canvas_height,
-    faded,
     font_size,
-    graph_scene,
     group_colours,
     label_lines,
+    legend_mark,
     node_points,
+    node_radii,
+    role_colours,
 )
-from .scene import (
-    BLUE,
-    EDGE,
-    INK,
-    OUTLINE,
-    VERMILLION,
-    WHITE,
-    Circle,
-    Line,
-    Scene,
-    Text,
-    clean,
-    ramp,
-    shorten,
-    text_width,
-    wrap,
-)
+from .scene import Colour, Point, Scene, clean, shorten, text_width, wrap
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Scores = Mapping[Key, float] | ArrayLike
+AnyGraph: TypeAlias = "Graph | TextualGraph | nx.Graph"
+LISTED = 40  # nodes, and edges, that a summary names
 
 
-@dataclass(frozen=True)
-class Tie:
-    """All edges between two nodes, drawn as one line: names of the relations, heaviest weight, and
-    whether any is a real relation.
-    """
-
-    source: object
-    target: object
-    names: tuple[str, ...]
-    kind: str
-    weight: float
-
-
-@dataclass(frozen=True)
-class Drawable:
-    """Node keys in their graph's order, their labels, and one tie per connected pair."""
-
-    nodes: tuple
-    labels: dict
-    ties: tuple[Tie, ...]
-    directed: bool = False
-
-    def keep(self, chosen):
-        """The part induced by these nodes."""
-        chosen = set(chosen)
-        nodes = tuple(node for node in self.nodes if node in chosen)
-        ties = tuple(tie for tie in self.ties if tie.source in chosen and tie.target in chosen)
-        return Drawable(nodes, {node: self.labels[node] for node in nodes}, ties, self.directed)
-
-    def degrees(self):
-        degree = dict.fromkeys(self.nodes, 0)
-        for tie in self.ties:
-            degree[tie.source] += 1
-            degree[tie.target] += 1
-        return degree
-
-
-def drawable(graph, node_labels=None):
+def drawable(graph: AnyGraph, node_labels: Mapping[Key, str] | None = None) -> Drawable:
     """Read a `minirag.core.graph.Graph`, a networkx graph or a `TextualGraph`, whose nodes are its
     positions; raises `MiniragError` for anything else.
     """
-    given = node_labels or {}
+    given: Mapping[Key, object] = node_labels or {}
+    nodes: Sequence[Key]
     if isinstance(graph, Graph):
-        names = [node.name for node in graph.nodes]
-        rows = [(names[e.source], names[e.target], e.name, e.kind, e.weight) for e in graph.edges]
-        nodes, directed = names, False
+        nodes, directed = [node.name for node in graph.nodes], False
+        rows = [(nodes[e.source], nodes[e.target], e.name, e.kind, e.weight) for e in graph.edges]
     elif isinstance(graph, TextualGraph):
-        nodes, directed, given = (
-            range(len(graph.nodes)),
-            True,
-            {**dict(enumerate(graph.nodes)), **given},
-        )
+        nodes, directed = range(len(graph.nodes)), True
+        given = {**dict(enumerate(graph.nodes)), **given}
         rows = [(head, tail, text, "relation", 1.0) for head, text, tail in graph.edges]
     elif hasattr(graph, "nodes") and hasattr(graph, "edges") and hasattr(graph, "is_directed"):
-        nodes, directed = list(graph.nodes), graph.is_directed()
-        rows = [
-            (
-                a,
-                b,
-                data.get("name") or data.get("relation") or "",
-                data.get("kind", "relation"),
-                data.get("weight", 1.0),
-            )
-            for a, b, data in graph.edges(data=True)
-        ]
+        nodes, directed, rows = list(graph.nodes), graph.is_directed(), []
+        for source, target, data in graph.edges(data=True):
+            name = data.get("name") or data.get("relation") or ""
+            kind, weight = data.get("kind", "relation"), data.get("weight", 1.0)
+            rows.append((source, target, name, kind, weight))
     else:
         raise MiniragError(
-            f"Cannot draw a {type(graph).__name__}: a minirag.core.graph.Graph, a TextualGraph or a networkx graph is expected."
+            f"Cannot draw a {type(graph).__name__}: a minirag.core.graph.Graph, a TextualGraph or "
+            "a networkx graph is expected."
         )
     labels = {node: clean(given.get(node, node)) for node in nodes}
-    return Drawable(tuple(dict.fromkeys(nodes)), labels, _ties(rows, directed), directed)
+    return Drawable(tuple(labels), labels, _ties(rows, directed), directed)
 
 
-def _ties(rows, directed):
+def _ties(rows: list[tuple[Key, Key, str, str, float]], directed: bool) -> tuple[Tie, ...]:
     """Merge parallel edges; in an undirected graph both directions are one tie, named from its
     first edge.
     """
-    merged = {}
+    merged: dict[Pair, list[tuple[str, str, float]]] = {}
     for source, target, name, kind, weight in rows:
-        key = (source, target)
-        if not directed and (target, source) in merged:
-            key = (target, source)
-        names, kinds, heaviest = merged.setdefault(key, ([], set(), []))
-        if name and clean(name) not in names and kind != "synonymy":
-            names.append(clean(name))
-        kinds.add(kind)
-        heaviest.append(float(weight))
-    return tuple(
-        Tie(a, b, tuple(names), "synonymy" if kinds == {"synonymy"} else "relation", max(heaviest))
-        for (a, b), (names, kinds, heaviest) in merged.items()
-    )
+        turned = not directed and (target, source) in merged
+        ends = (target, source) if turned else (source, target)
+        merged.setdefault(ends, []).append((clean(name or ""), kind, float(weight)))
+    ties = []
+    for ends, edges in merged.items():
+        names = dict.fromkeys(name for name, kind, _ in edges if name and kind != "synonymy")
+        kind = "synonymy" if all(kind == "synonymy" for _, kind, _ in edges) else "relation"
+        ties.append(Tie(*ends, tuple(names), kind, max(weight for *_, weight in edges)))
+    return tuple(ties)
 
 
-def as_scores(view, scores):
+def as_scores(view: Drawable, scores: Scores | None) -> dict[Key, float]:
     """Node -> float, from a mapping (absent nodes score 0) or from an array in the order of the
     graph's nodes.
     """
     if scores is None:
         return {}
-    if hasattr(scores, "items"):
+    if isinstance(scores, Mapping):
         return {node: float(scores.get(node, 0.0)) for node in view.nodes}
     values = np.asarray(scores, dtype=float)
     if values.shape != (len(view.nodes),):
         raise MiniragError(
-            f"node_scores has shape {values.shape}: one score for each of the {len(view.nodes)} nodes, or a mapping from node to score, is expected."
+            f"node_scores has shape {values.shape}: one score for each of the {len(view.nodes)} "
+            "nodes, or a mapping from node to score, is expected."
         )
-    return {node: float(value) for node, value in zip(view.nodes, values)}
-
-
-def as_opacity(view, nodes, edges):
-    """(node -> share, node pair -> share) of ink, from 0 to 1; None where nothing was given. Raises
-    `MiniragError` for a share outside.
-    """
-    pairs = (
-        {
-            (tie.source, tie.target): float(edges.get((tie.source, tie.target), 1.0))
-            for tie in view.ties
-        }
-        if edges is not None
-        else None
-    )
-    found = as_scores(view, nodes) or None, pairs
-    for share in (share for shares in found if shares for share in shares.values()):
-        if not 0 <= share <= 1:
-            raise MiniragError(f"An opacity of {share}: a number from 0 to 1 is expected.")
-    return found
-
-
-def as_roles(highlight):
-    """Node -> role, in the order given: from a list of nodes (role "highlighted") or a mapping from
-    role to nodes.
-    """
-    if not highlight:
-        return {}
-    if not hasattr(highlight, "items"):
-        highlight = {"highlighted": [highlight] if isinstance(highlight, str) else highlight}
-    roles = {}
-    for role, nodes in highlight.items():
-        for node in [nodes] if isinstance(nodes, str) else nodes:
-            roles.setdefault(node, role)
-    return roles
+    return dict(zip(view.nodes, values.tolist()))
 
 
 def draw_graph(
-    graph, positions=None, node_scores=None, highlight=None, node_labels=None, edge_labels=False, node_groups=None, paths=(), title="", caption="",
-    max_nodes=300, width=760, height=None, score_name="score", decimals=3, score_max=None, path_name="path", node_opacity=None, edge_opacity=None,
-    opacity_name="factor",
-):  # fmt: skip
+    graph: AnyGraph,
+    positions: Mapping[Key, Sequence[float]] | None = None,
+    node_scores: Scores | None = None,
+    highlight: Highlight | None = None,
+    node_labels: Mapping[Key, str] | None = None,
+    edge_labels: bool | Mapping[Pair, str] = False,
+    node_groups: Mapping[Key, str] | None = None,
+    paths: Sequence[Sequence[Key]] = (),
+    title: str = "",
+    caption: str = "",
+    max_nodes: int = 300,
+    width: int = 760,
+    height: int | None = None,
+    score_name: str = "score",
+    score_max: float | None = None,
+    path_name: str = "path",
+    node_opacity: Scores | None = None,
+    edge_opacity: Mapping[Pair, float] | None = None,
+) -> Figure:
     """Draw a `minirag.core.graph.Graph`, a `TextualGraph` (nodes are positions, labelled by their
     texts) or a networkx graph as a `Figure`.
 
@@ -194,222 +130,172 @@ def draw_graph(
     `node_groups` (node -> group) colours by kind. `paths` (lists of nodes) are drawn bold, and
     named `path_name`. `edge_labels` is True for the relations' names, or a mapping from node pairs
     to text. `node_opacity` (mapping or array) and `edge_opacity` (mapping from node pairs; absent
-    pairs keep 1), from 0 to 1, say how much ink nodes and edges get, and are told in the text;
-    `opacity_name` is what they are called. Synonymy edges are dashed. `positions` (node -> x, y,
-    any scale) replaces the layout. Beyond `max_nodes` the nodes with a role, then those of the
-    highest score, then of the highest degree stay, and the caption says how many were left out.
+    pairs keep 1), from 0 to 1, say how much ink nodes and edges get, and are told in the text.
+    Synonymy edges are dashed. `positions` (node -> x, y, any scale) replaces the layout. Beyond
+    `max_nodes` the nodes with a role, then those of the highest score, then of the highest degree
+    stay, and the caption says how many were left out.
     """
     view = drawable(graph, node_labels)
     scores, roles = as_scores(view, node_scores), as_roles(highlight)
-    ink = as_opacity(view, node_opacity, edge_opacity)
-    ranked = _by_relevance(view, scores, roles, paths)
+    node_ink, edge_ink = as_scores(view, node_opacity), {}
+    if edge_opacity is not None:
+        edge_ink = {tie.ends: float(edge_opacity.get(tie.ends, 1.0)) for tie in view.ties}
+    for share in (*node_ink.values(), *edge_ink.values()):
+        if not 0 <= share <= 1:
+            raise MiniragError(f"An opacity of {share}: a number from 0 to 1 is expected.")
+    marks = Marks(scores, roles, node_groups or {}, paths, node_ink, edge_ink)
+    ranked = _by_relevance(view, marks)
     shown = view.keep(ranked[:max_nodes])
-    left_out = len(view.nodes) - len(shown.nodes)
-    if left_out:
-        note = f"Shown: the {len(shown.nodes)} most relevant of {len(view.nodes)} nodes, and {len(shown.ties)} of {len(view.ties)} edges."
-        caption = f"{caption} {note}".strip()
-    text = _summary(view, scores, roles, ranked, decimals, ink)
-    scene = graph_scene(
-        shown, positions=positions, scores=scores, roles=roles, groups=node_groups or {}, paths=paths, edge_labels=edge_labels,
-        ranked=ranked[:max_nodes], width=width, height=height, score_max=score_max, node_opacity=ink[0], edge_opacity=ink[1],
-    )  # fmt: skip
-    _legend(
-        scene,
-        shown,
-        score_name if scores else "",
-        roles,
-        node_groups or {},
-        path_name if paths else "",
-        opacity_name if any(ink) else "",
-    )
-    return Figure(scene, text, title, caption)
+    if len(shown.nodes) < len(view.nodes):
+        nodes = f"Shown: the {len(shown.nodes)} most relevant of {len(view.nodes)} nodes"
+        caption = f"{caption} {nodes}, and {len(shown.ties)} of {len(view.ties)} edges.".strip()
+    top = score_max or max((scores.get(node, 0.0) for node in shown.nodes), default=0.0) or 1.0
+    height, font = height or canvas_height(len(shown.nodes)), font_size(len(shown.nodes))
+    lines = label_lines(shown, ranked[:max_nodes], font)
+    points = node_points(shown, positions, lines, font, (width, height), roles, paths)
+    drawing = GraphScene(shown, marks, points, Scene(width, height), top)
+    drawing.draw_ties()
+    drawing.draw_nodes()
+    taken = drawing.draw_labels(lines, font, drawing.radii)
+    if edge_labels:
+        drawing.draw_tie_names(edge_labels, font - 2, taken)
+    _legend(drawing.scene, shown, marks, score_name if scores else "", path_name)
+    return Figure(drawing.scene, _summary(view, marks, ranked), title, caption)
 
 
 def draw_walk(
-    graph,
-    distributions,
-    names=None,
-    highlight=None,
-    node_labels=None,
-    title="",
-    caption="",
-    columns=None,
-    max_nodes=60,
-    positions=None,
-    width=760,
-):
+    graph: AnyGraph,
+    distributions: Iterable[Scores],
+    names: Iterable[str] | None = None,
+    highlight: Highlight | None = None,
+    title: str = "",
+    caption: str = "",
+    columns: int | None = None,
+    positions: Mapping[Key, Sequence[float]] | None = None,
+    width: int = 760,
+) -> Figure:
     """Draw probability mass over a graph, one panel a step, all with the same layout and the same
-    scale.
+    scale. At most 60 nodes are shown, those that hold most.
 
     `distributions`: a list of mappings or arrays (one a step), or one array (steps, n). `names`:
     the panels' headings.
     """
-    view = drawable(graph, node_labels)
+    view, roles = drawable(graph), as_roles(highlight)
     steps = [as_scores(view, row) for row in distributions]
-    names = list(names or (f"step {i}" for i in range(len(steps))))
-    peak = max((max(step.values(), default=0.0) for step in steps), default=0.0)
-    roles = as_roles(highlight)
-    overall = {node: max(step[node] for step in steps) for node in view.nodes} if steps else {}
-    ranked = _by_relevance(view, overall, roles, ())[:max_nodes]
-    shown = view.keep(ranked)
+    names = [clean(name) for name in names or (f"step {i}" for i in range(len(steps)))]
+    highest = {node: max((step[node] for step in steps), default=0.0) for node in view.nodes}
+    marks = Marks(highest, roles)
+    ranked = _by_relevance(view, marks)[:60]
+    shown, peak = view.keep(ranked), max(highest.values(), default=0.0) or 1.0
     columns = columns or (1 if len(steps) == 1 else 2 if len(steps) <= 4 else 3)
-    wide = (width - (columns - 1) * 8) // columns
-    tall = {1: 400, 2: 270}.get(columns, 220)
-    lines = {
-        node: wrap(shown.labels[node], 105, 11) for node in ranked[: 60 if columns == 1 else 12]
-    }
-    points = node_points(shown, positions, lines, 11, wide, tall, roles)
+    wide, tall = (width - (columns - 1) * 8) // columns, {1: 400, 2: 270}.get(columns, 220)
+    labelled = ranked[: 60 if columns == 1 else 12]
+    lines = {node: wrap(shown.labels[node], 105, 11) for node in labelled}
+    points = node_points(shown, positions, lines, 11, (wide, tall), roles)
+    clear = node_radii(shown, highest, peak, Scene(wide, tall))  # labels stay put over the panels
     scene = Scene(width, -(-len(steps) // columns) * (tall + 20))
     for number, (name, step) in enumerate(zip(names, steps)):
-        panel = graph_scene(
-            shown,
-            points=points,
-            scores=step,
-            roles=roles,
-            ranked=[n for n in ranked if n in lines],
-            width=wide,
-            height=tall,
-            score_max=peak,
-            font=11,
-            label_scores=overall,
-        )
+        panel = GraphScene(shown, Marks(step, roles), points, Scene(wide, tall), peak)
+        panel.draw_ties()
+        panel.draw_nodes()
+        panel.draw_labels(lines, 11, clear)
         x, y = (number % columns) * (wide + 8), (number // columns) * (tall + 20)
-        scene.paste(panel, x, y + 14)
-        scene.add(Text(x + MARGIN, y + 16, clean(name), 13, bold=True))
-    _legend(scene, shown, "probability mass (same scale in every panel)", roles, {}, "")
-    text = "\n".join(f"{clean(name)}: " + _top(view, step, 8) for name, step in zip(names, steps))
+        scene.paste(panel.scene, x, y + 14)
+        scene.text(x + MARGIN, y + 16, name, 13, bold=True)
+    _legend(scene, shown, marks, "probability mass (same scale in every panel)", "")
+    rows = [f"{name}: {_most_mass(view, step)}" for name, step in zip(names, steps)]
     if len(shown.nodes) < len(view.nodes):
-        caption = f"{caption} Shown: the {len(shown.nodes)} of {len(view.nodes)} nodes that hold most.".strip()
-    return Figure(
-        scene, f"Walk over {len(view.nodes)} nodes, {len(steps)} steps\n{text}", title, caption
-    )
+        kept = f"Shown: the {len(shown.nodes)} of {len(view.nodes)} nodes that hold most."
+        caption = f"{caption} {kept}".strip()
+    head = f"Walk over {len(view.nodes)} nodes, {len(steps)} steps"
+    return Figure(scene, "\n".join([head, *rows]), title, caption)
 
 
-def layout(graph, width=760, height=None, highlight=None):
+def layout(
+    graph: AnyGraph, width: int = 760, height: int | None = None, highlight: Highlight | None = None
+) -> dict[Key, Point]:
     """Node -> (x, y) on the canvas, whole numbers: what `draw_graph` would use, to keep nodes in
     place over several figures.
     """
-    view = drawable(graph)
+    view, roles = drawable(graph), as_roles(highlight)
     height, font = height or canvas_height(len(view.nodes)), font_size(len(view.nodes))
-    ranked = _by_relevance(view, {}, as_roles(highlight), ())
-    return node_points(
-        view, None, label_lines(view, ranked, font), font, width, height, as_roles(highlight)
-    )
+    lines = label_lines(view, _by_relevance(view, Marks(roles=roles)), font)
+    return node_points(view, None, lines, font, (width, height), roles)
 
 
-def _by_relevance(view, scores, roles, paths):
-    degree, on_path = view.degrees(), {node for path in paths for node in path}
-    order = {node: i for i, node in enumerate(view.nodes)}
-    return sorted(
-        view.nodes,
-        key=lambda n: (
-            n not in roles,
-            n not in on_path,
-            -round(scores.get(n, 0.0), 9),
-            -degree[n],
-            order[n],
-        ),
-    )
+def _by_relevance(view: Drawable, marks: Marks) -> list[Key]:
+    """The nodes: those with a role, then those on a path, then by score, then by degree."""
+    degree, on_path = dict.fromkeys(view.nodes, 0), {node for path in marks.paths for node in path}
+    for tie in view.ties:
+        degree[tie.source] += 1
+        degree[tie.target] += 1
+
+    def key(node: Key) -> tuple[bool, bool, float, int]:
+        score = round(marks.scores.get(node, 0.0), 9)
+        return node not in marks.roles, node not in on_path, -score, -degree[node]
+
+    return sorted(view.nodes, key=key)
 
 
-def _legend(scene, view, score_name, roles, groups, path_name, opacity_name=""):
+def _legend(scene: Scene, view: Drawable, marks: Marks, score_name: str, path_name: str) -> None:
     """One row under the drawing that explains every mark used in it."""
+    rings = role_colours({n: role for n, role in marks.roles.items() if n in view.nodes})
+    ink = marks.node_opacity or marks.edge_opacity
     entries = [("score", score_name, BLUE)] if score_name else []
-    entries += [("ink", f"{opacity_name}: 0 to 1", BLUE)] if opacity_name else []
-    entries += [
-        ("ring", role, colour)
-        for role, colour in zip(
-            dict.fromkeys(role for node, role in roles.items() if node in view.labels), ROLES * 3
-        )
-    ]
-    entries += [
-        ("dot", group, colour)
-        for group, colour in group_colours({n: g for n, g in groups.items()}).items()
-    ]
+    entries += [("ink", "factor: 0 to 1", BLUE)] if ink else []
+    entries += [("ring", role, colour) for role, colour in rings.items()]
+    entries += [("dot", group, colour) for group, colour in group_colours(marks.groups).items()]
     if any(tie.kind == "synonymy" for tie in view.ties):
-        entries += [("solid", "relation", EDGE), ("dashed", "synonymy", EDGE)]
-    entries += [("bold", path_name, VERMILLION)] if path_name else []
+        entries += [("solid", "relation", Colour.EDGE), ("dashed", "synonymy", Colour.EDGE)]
+    entries += [("bold", path_name, VERMILLION)] if marks.paths else []
     x, y = MARGIN, scene.height + 14
     for mark, name, colour in entries:
-        name = shorten(name, 300, 12)
-        wide = (62 if mark in ("score", "ink") else 34) + round(text_width(name, 12)) + 16
+        short, indent = shorten(name, 300, 12), 62 if mark in ("score", "ink") else 34
+        wide = indent + round(text_width(short, 12)) + 16
         if x + wide > scene.width and x > MARGIN:
             x, y = MARGIN, y + 22
-        _legend_mark(scene, mark, x, y, colour)
-        scene.add(Text(x + wide - round(text_width(name, 12)) - 16, y + 4, name, 12, colour=INK))
+        legend_mark(scene, mark, x, y, colour)
+        scene.text(x + indent, y + 4, short, 12)
         x += wide
     if entries:
         scene.height = y + 14
 
 
-def _legend_mark(scene, mark, x, y, colour):
-    if mark == "score":
-        for share, radius, shift in ((0.1, 4, 6), (0.5, 6, 22), (1.0, 9, 43)):
-            scene.add(Circle(x + shift, y, radius, fill=ramp(share), stroke=OUTLINE))
-    elif mark == "ink":
-        for share, shift in ((0.0, 6), (0.5, 24), (1.0, 42)):
-            scene.add(Circle(x + shift, y, 7, fill=faded(colour, share), stroke=OUTLINE))
-    elif mark == "ring":
-        scene.add(Circle(x + 14, y, 8, fill=WHITE, stroke=colour, width=3))
-    elif mark == "dot":
-        scene.add(Circle(x + 14, y, 7, fill=colour, stroke=OUTLINE))
-    else:
-        scene.add(
-            Line(((x, y), (x + 26, y)), colour, 3 if mark == "bold" else 1, dash=mark == "dashed")
-        )
+def _most_mass(view: Drawable, scores: Mapping[Key, float]) -> str:
+    best = sorted(view.nodes, key=lambda n: (-round(scores[n], 9), view.labels[n]))[:8]
+    mass = [f"{view.labels[n]} {scores[n]:.3f}" for n in best if scores[n] > 0]
+    return ", ".join(mass) or "no mass"
 
 
-def _top(view, scores, count):
-    best = sorted(view.nodes, key=lambda n: (-round(scores[n], 9), str(view.labels[n])))[:count]
-    return (
-        ", ".join(f"{view.labels[n]} {scores[n]:.3f}" for n in best if scores[n] > 0) or "no mass"
-    )
-
-
-def _summary(view, scores, roles, ranked, decimals, ink, limit=40):
-    """The figure in words: counts, then nodes by score and edges by name, at most `limit` of each."""
+def _summary(view: Drawable, marks: Marks, ranked: list[Key]) -> str:
+    """The figure in words: counts, then nodes by score and edges by name."""
+    scores, labels = marks.scores, view.labels
     synonyms = sum(tie.kind == "synonymy" for tie in view.ties)
-    head = f"Graph with {len(view.nodes)} nodes and {len(view.ties)} edges" + (
-        f", {synonyms} of them synonymy" if synonyms else ""
-    )
+    head = f"Graph with {len(view.nodes)} nodes and {len(view.ties)} edges"
+    head += f", {synonyms} of them synonymy" if synonyms else ""
     if scores:
-        ordered = sorted(view.nodes, key=lambda n: (-round(scores[n], decimals), view.labels[n]))
-    else:
-        ordered = (
-            sorted(view.nodes, key=lambda n: view.labels[n]) if len(view.nodes) <= limit else ranked
-        )
-    rows = [f"  {scores[n]:.{decimals}f}  " if scores else "  " for n in ordered[:limit]]
-    rows = [row + (f"{ink[0][n]:.2f}  " if ink[0] else "") for row, n in zip(rows, ordered)]
-    rows = [
-        row + view.labels[n] + (f" [{clean(roles[n])}]" if n in roles else "")
-        for row, n in zip(rows, ordered)
-    ]
-    ties = sorted(
-        _tie_text(view, tie) + (f"  {ink[1][tie.source, tie.target]:.2f}" if ink[1] else "")
-        for tie in view.ties
-    )
-    return "\n".join(
-        [head, "nodes:"]
-        + rows
-        + _more(len(ordered), limit)
-        + ["edges:"]
-        + ties[:limit]
-        + _more(len(ties), limit)
-    )
+        ranked = sorted(view.nodes, key=lambda n: (-round(scores[n], 3), labels[n]))
+    elif len(view.nodes) <= LISTED:
+        ranked = sorted(view.nodes, key=lambda n: labels[n])
+    rows = []
+    for node in ranked:
+        score = f"{scores[node]:.3f}  " if scores else ""
+        ink = f"{marks.node_opacity[node]:.2f}  " if marks.node_opacity else ""
+        role = f" [{clean(marks.roles[node])}]" if node in marks.roles else ""
+        rows.append(f"  {score}{ink}{labels[node]}{role}")
+    ties = sorted(_tie_text(view, tie, marks) for tie in view.ties)
+    return "\n".join([head, "nodes:", *_first(rows), "edges:", *_first(ties)])
 
 
-def _tie_text(view, tie):
+def _tie_text(view: Drawable, tie: Tie, marks: Marks) -> str:
+    source, target = (view.labels[node] for node in tie.ends)
+    ink = f"  {marks.edge_opacity[tie.ends]:.2f}" if marks.edge_opacity else ""
     if tie.kind == "synonymy":
-        return (
-            f"  {view.labels[tie.source]} ~ {view.labels[tie.target]} (synonymy {tie.weight:.2f})"
-        )
-    end = "->" if view.directed else "--"
-    return (
-        f"  {view.labels[tie.source]} --"
-        + (f" {', '.join(tie.names)} " if tie.names else "")
-        + f"{end} {view.labels[tie.target]}"
-    )
+        return f"  {source} ~ {target} (synonymy {tie.weight:.2f}){ink}"
+    names = f" {', '.join(tie.names)} " if tie.names else ""
+    return f"  {source} --{names}{'->' if view.directed else '--'} {target}{ink}"
 
 
-def _more(total, limit):
-    return [f"  ... and {total - limit} more"] if total > limit else []
+def _first(rows: list[str]) -> list[str]:
+    more = [f"  ... and {len(rows) - LISTED} more"] if len(rows) > LISTED else []
+    return rows[:LISTED] + more

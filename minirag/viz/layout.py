@@ -6,14 +6,34 @@ solvers or random numbers move with library versions.
 """
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .scene import text_width
+from ..core.trace import Vector
+from .scene import Point, text_width
+
+Bounds = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+class Canvas(NamedTuple):
+    """The size of a drawing, and how far from its rims nodes stay, in pixels."""
+
+    width: int
+    height: int
+    margin_x: int
+    margin_y: int
+
+    @property
+    def inside(self) -> tuple[Point, Point]:
+        """The corners, top left and bottom right, that the margins leave."""
+        low = (self.margin_x, self.margin_y)
+        return low, (self.width - self.margin_x, self.height - self.margin_y)
 
 
 @lru_cache(maxsize=64)
-def stress_layout(count, edges):
+def stress_layout(count: int, edges: tuple[Point, ...]) -> Vector:
     """Positions (count, 2) in which drawn distances follow the distances in the graph.
 
     `edges` is a tuple of pairs of node numbers. Around hubs edges are longer, which spreads their
@@ -27,15 +47,14 @@ def stress_layout(count, edges):
     np.fill_diagonal(weights, 0.0)
     total = weights.sum(axis=0)
     rounds, starts = (150, 4) if count <= 100 else (60, 1)
-    candidates = [
-        _majorise(_start(count, edges, turn), lengths, weights, total, rounds)
-        for turn in range(starts)
-    ]
-    best = min(range(starts), key=lambda turn: candidates[turn][0])
-    return candidates[best][1]
+    orders = _orders(_degrees(count, edges))[:starts]
+    candidates = [_majorise(_spiral(o), lengths, weights, total, rounds) for o in orders]
+    return min(candidates, key=lambda found: found[0])[1]
 
 
-def _majorise(points, lengths, weights, total, rounds):
+def _majorise(
+    points: Vector, lengths: Vector, weights: Vector, total: Vector, rounds: int
+) -> tuple[float, Vector]:
     """Move every node to the weighted mean of where the others want it, again and again; returns
     stress and positions.
     """
@@ -51,49 +70,46 @@ def _majorise(points, lengths, weights, total, rounds):
     return float(np.round(error.sum(), 3)), points
 
 
-def _distances(count, edges):
+def _degrees(count: int, edges: tuple[Point, ...]) -> list[int]:
+    return np.bincount(np.array(edges, dtype=int).ravel(), minlength=count).tolist()
+
+
+def _distances(count: int, edges: tuple[Point, ...]) -> Vector:
     """Shortest-path lengths between all nodes, in whole numbers; unconnected parts stand a little
     apart.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
-    degree = [0] * count
-    for a, b in edges:
-        degree[a] += 1
-        degree[b] += 1
+    degree = _degrees(count, edges)
     length = [4 + int((2 * (degree[a] + degree[b])) ** 0.5) for a, b in edges]
     ends = tuple(zip(*edges)) or ((), ())
-    found = (
-        shortest_path(coo_array((length, ends), shape=(count, count)).tocsr(), directed=False)
-        if edges
-        else np.full((count, count), np.inf)
-    )
+    graph = coo_array((length, ends), shape=(count, count))
+    found = shortest_path(graph.tocsr(), directed=False)
     finite = found[np.isfinite(found)]
-    furthest = max(8.0, float(finite.max()) * 0.6) if len(finite) else 8.0
+    furthest = max(8.0, float(finite.max()) * 0.6)
     return np.where(np.isfinite(found), found, furthest)
 
 
-def _start(count, edges, turn):
-    """A golden spiral; each turn hands its places out in another order, the busiest nodes first,
-    last or shuffled by a stride.
-    """
-    degree = [0] * count
-    for a, b in edges:
-        degree[a] += 1
-        degree[b] += 1
-    order = sorted(range(count), key=lambda node: (-degree[node], node))
-    order = [order, order[::-1], order[::2] + order[1::2], list(range(count))][turn]
-    places = np.arange(count) + 0.5
+def _orders(degree: list[int]) -> list[list[int]]:
+    """Nodes in four orders: the busiest first, last, or shuffled by a stride, and as given."""
+    busiest = sorted(range(len(degree)), key=lambda node: (-degree[node], node))
+    shuffled = busiest[::2] + busiest[1::2]
+    return [busiest, busiest[::-1], shuffled, list(range(len(degree)))]
+
+
+def _spiral(order: list[int]) -> Vector:
+    """A golden spiral whose places are handed out in this order, from its middle outwards."""
+    places = np.arange(len(order)) + 0.5
     angle, radius = places * 2.399963, 4 * np.sqrt(places)
     spiral = np.round(np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1), 4)
-    points = np.empty((count, 2))
+    points = np.empty_like(spiral)
     points[order] = spiral
     return points
 
 
-def level(points):
-    """Turn the drawing so that its longest direction lies flat, since canvases and labels are wide."""
+def level(points: Vector) -> Vector:
+    """Turn the drawing so that its longest direction lies flat: canvases and labels are wide."""
     if len(points) < 3:
         return points
     x, y = (points - points.mean(axis=0)).T
@@ -106,29 +122,23 @@ def level(points):
     return np.stack([x * cosine + y * sine, y * cosine - x * sine], axis=1)
 
 
-def fit(points, width, height, margin_x, margin_y):
+def fit(points: Vector, canvas: Canvas) -> Vector:
     """Scale positions to a canvas; a narrow drawing is stretched at most 2.5 times more in one
     direction than in the other.
     """
-    points = np.asarray(points, dtype=float)
-    if not len(points):
-        return points
     low, high = points.min(axis=0), points.max(axis=0)
-    room = np.array([width - 2 * margin_x, height - 2 * margin_y], dtype=float)
+    room = np.subtract(*canvas.inside[::-1]).astype(float)
     scale = np.where(high - low > 1e-9, room / np.maximum(high - low, 1e-9), np.inf)
     scale = np.where(np.isfinite(scale), np.minimum(scale, 2.5 * scale.min()), 1.0)
-    return (points - (low + high) / 2) * scale + np.array([width / 2, height / 2])
+    return (points - (low + high) / 2) * scale + np.array([canvas.width / 2, canvas.height / 2])
 
 
-def spread(points, sizes, width, height, margin_x, margin_y, rounds=60):
+def spread(points: Vector, sizes: Vector, canvas: Canvas) -> Vector:
     """Push apart nodes whose boxes (`sizes`: (n, 2), label included) overlap, and keep all inside
     the margins.
     """
-    points = np.array(points, dtype=float)
-    if len(points) < 2:
-        return points
     need = (sizes[:, None, :] + sizes[None, :, :]) / 2
-    for _ in range(rounds):
+    for _ in range(60):
         gap = points[:, None, :] - points[None, :, :]
         lack = need - np.abs(gap)
         crowded = (lack[..., 0] > 0) & (lack[..., 1] > 0)
@@ -139,19 +149,13 @@ def spread(points, sizes, width, height, margin_x, margin_y, rounds=60):
         upright = crowded & ~sideways
         order = np.sign(np.arange(len(points))[:, None] - np.arange(len(points))[None, :])
         sign = np.where(gap == 0, order[..., None], np.sign(gap))
-        step = np.stack(
-            [
-                np.where(sideways, lack[..., 0] * sign[..., 0], 0),
-                np.where(upright, lack[..., 1] * sign[..., 1], 0),
-            ],
-            axis=-1,
-        )
+        step = np.stack([sideways, upright], axis=-1) * lack * sign
         points = points + 0.3 * np.round(step, 6).sum(axis=1)
-        points = np.clip(points, [margin_x, margin_y], [width - margin_x, height - margin_y])
+        points = np.clip(points, *canvas.inside)
     return points
 
 
-def off_paths(points, segments, room, width, height, margin_x, margin_y, rounds=40):
+def off_paths(points: Vector, segments: list[Point], room: float, canvas: Canvas) -> Vector:
     """Move nodes sideways off the path segments that are not theirs, so that a path never seems to
     pass through them.
 
@@ -159,7 +163,7 @@ def off_paths(points, segments, room, width, height, margin_x, margin_y, rounds=
     that would leave the margins stays inside.
     """
     points = np.array(points, dtype=float)
-    for _ in range(rounds):
+    for _ in range(40):
         moved = False
         for a, b in segments:
             along = points[b] - points[a]
@@ -173,86 +177,96 @@ def off_paths(points, segments, room, width, height, margin_x, margin_y, rounds=
                 step = (room + 1 - abs(beside)) * (1 if beside >= 0 else -1)
                 points[node] += np.round(np.array([-along[1], along[0]]) / length * step, 6)
                 moved = True
-        points = np.clip(points, [margin_x, margin_y], [width - margin_x, height - margin_y])
+        points = np.clip(points, *canvas.inside)
         if not moved:
             break
     return points
 
 
 # Direction of the label from its node, and how much worse it reads than the first choice.
-PLACES = (
-    (0, 1, 0),
-    (0, -1, 1),
-    (1, 0, 1),
-    (-1, 0, 2),
-    (1, -1, 2),
-    (-1, -1, 3),
-    (1, 1, 2),
-    (-1, 1, 3),
-)
+STRAIGHT = ((0, 1, 0), (0, -1, 1), (1, 0, 1), (-1, 0, 2))
+PLACES = (*STRAIGHT, (1, -1, 2), (-1, -1, 3), (1, 1, 2), (-1, 1, 3))
 
 
-def place_labels(nodes, circles, segments, width, height, sweeps=2):
+class Label(NamedTuple):
+    """The label of a node: where the node is and what is to be written beside it."""
+
+    x: int
+    y: int
+    radius: int
+    lines: list[str]
+    size: int
+    bold: bool
+
+
+class Spot(NamedTuple):
+    """A place for a label: middle and baseline of its first line, its box, how badly it reads."""
+
+    x: int
+    y: int
+    box: Bounds
+    badness: float
+
+
+def place_labels(
+    labels: list[Label],
+    circles: list[tuple[int, int, int]],
+    segments: list[tuple[int, int, int, int]],
+    width: int,
+    height: int,
+) -> list[Spot]:
     """Choose label places greedily, then once more with all others in place.
 
-    `nodes`: (x, y, radius, lines of text, size, bold), most important first; `circles`: (x, y,
-    radius) of all nodes;
-    `segments`: (x1, y1, x2, y2) of the edges. Returns per node (x, baseline of the first line) and
-    the box (left, top, right, bottom).
+    `labels`: most important first; `circles`: (x, y, radius) of all nodes; `segments`: (x1, y1, x2,
+    y2) of the edges.
     """
-    options = [_options(node, width, height) for node in nodes]
-    if not options:
+    spots = [_spots(label, width, height) for label in labels]
+    if not spots:
         return []
-    boxes = np.array([[box for _, box, _ in choices] for choices in options])
-    costs = np.array([[badness for *_, badness in choices] for choices in options], dtype=float)
-    costs = costs + _covered(boxes, np.array([node[:2] for node in nodes]), circles, segments)
-    taken = np.zeros((len(nodes), 4))
-    chosen = [0] * len(nodes)
-    for _ in range(sweeps):
-        for number in range(len(nodes)):
-            taken[number] = 0
-            total = np.round(
-                costs[number] + shared_areas(boxes[number][:, None], taken[None]).sum(axis=1), 3
-            )
-            chosen[number] = int(total.argmin())
-            taken[number] = boxes[number][chosen[number]]
-    return [options[number][choice][:2] for number, choice in enumerate(chosen)]
+    boxes = np.array([[spot.box for spot in places] for places in spots])
+    costs = np.array([[spot.badness for spot in places] for places in spots], dtype=float)
+    costs += _covered(boxes, np.array([label[:2] for label in labels]), circles, segments)
+    taken = np.zeros((len(labels), 4))
+    chosen = [0] * len(labels)
+    for number in [*range(len(labels))] * 2:
+        taken[number] = 0
+        shared = shared_areas(boxes[number][:, None], taken[None]).sum(axis=1)
+        chosen[number] = int(np.round(costs[number] + shared, 3).argmin())
+        taken[number] = boxes[number][chosen[number]]
+    return [places[choice] for places, choice in zip(spots, chosen)]
 
 
-def _options(node, width, height):
-    """All places for one label: ((x, baseline), box, badness), moved inside the canvas where they
-    would leave it.
-    """
-    x, y, radius, lines, size, bold = node
-    wide = max(text_width(line, size, bold) for line in lines)
-    tall = len(lines) * (size + 2)
+def _spots(label: Label, width: int, height: int) -> list[Spot]:
+    """All places for one label, moved inside the canvas where they would leave it."""
+    wide = max(text_width(line, label.size, label.bold) for line in label.lines)
+    tall = len(label.lines) * (label.size + 2)
     found = []
     for dx, dy, badness in PLACES:
         for further in (0, 10):
-            reach = radius + 4 + further
-            slant = 0.7 if dx and dy else 1.0
-            left = x + dx * (reach * slant + wide / 2) - wide / 2
-            top = y + dy * reach * slant - (tall if dy < 0 else tall / 2 if dy == 0 else 0)
+            reach = (label.radius + 4 + further) * (0.7 if dx and dy else 1.0)
+            left = label.x + dx * (reach + wide / 2) - wide / 2
+            top = label.y + dy * reach - (tall if dy < 0 else tall / 2 if dy == 0 else 0)
             left = min(max(left, 3), width - wide - 3)
             top = min(max(top, 2), height - tall - 2)
-            found.append(
-                (
-                    (round(left + wide / 2), round(top + 0.85 * size)),
-                    (left, top, left + wide, top + tall),
-                    6 * badness + 2 * further,
-                )
-            )
+            box = (left, top, left + wide, top + tall)
+            x, y = round(left + wide / 2), round(top + 0.85 * label.size)
+            found.append(Spot(x, y, box, 6 * badness + 2 * further))
     return found
 
 
-def shared_areas(a, b):
+def shared_areas(a: Vector, b: Vector) -> Vector:
     """Areas that boxes share; `a` and `b` are arrays (..., 4) that broadcast."""
     wide = np.minimum(a[..., 2], b[..., 2]) - np.maximum(a[..., 0], b[..., 0])
     tall = np.minimum(a[..., 3], b[..., 3]) - np.maximum(a[..., 1], b[..., 1])
     return np.maximum(wide, 0) * np.maximum(tall, 0)
 
 
-def _covered(boxes, owners, circles, segments):
+def _covered(
+    boxes: Vector,
+    owners: Vector,
+    circles: list[tuple[int, int, int]],
+    segments: list[tuple[int, int, int, int]],
+) -> Vector:
     """What each place, (labels, places, 4), covers of nodes and edges; a place close to another
     node could be read as that one's label.
     """
@@ -267,16 +281,14 @@ def _covered(boxes, owners, circles, segments):
     return cost
 
 
-def _crossed(boxes, segments):
+def _crossed(boxes: Vector, segments: Vector) -> NDArray[np.bool_]:
     """Whether segments (s, 4) run through boxes (..., 1, 4), after Liang and Barsky."""
-    enter, leave = 0.0, 1.0
+    enter, leave = np.zeros(1), np.ones(1)
     for axis in (0, 1):
         start = segments[:, axis]
         step = segments[:, axis + 2] - start
         step = np.where(step == 0, 1e-9, step)
         first, second = (boxes[..., axis] - start) / step, (boxes[..., axis + 2] - start) / step
-        enter, leave = (
-            np.maximum(enter, np.minimum(first, second)),
-            np.minimum(leave, np.maximum(first, second)),
-        )
+        enter = np.maximum(enter, np.minimum(first, second))
+        leave = np.minimum(leave, np.maximum(first, second))
     return enter < leave

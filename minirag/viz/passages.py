@@ -1,26 +1,38 @@
 """Retrieved passages as safe HTML: cards, tables and text, with names and gold passages marked."""
 
 import re
+from collections.abc import Callable, Collection, Iterable
 from html import escape
 
+from ..core.corpus import Chunk
 from ..core.display import not_math
-from .scene import BLUE, FAINT, GREEN, MUTED
+from ..core.results import Passage, Retrieval
+from .scene import Colour
+
+GOLD = "<span style='color:#FFFFFF;background:#00694D;border-radius:4px;padding:0 6px'>gold</span>"
+TOP = "style='vertical-align:top'"
 
 
 class Html:
     """HTML for notebooks with a plain-text twin; corpus text in it is escaped."""
 
-    def __init__(self, html, text):
+    def __init__(self, html: str, text: str) -> None:
         self.html, self.text = html, text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.text
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": self.text, "text/html": not_math(self.html)}
 
 
-def marked(text, names, before="<mark>", after="</mark>", quote=escape):
+def marked(
+    text: str,
+    names: Iterable[str],
+    before: str = "<mark>",
+    after: str = "</mark>",
+    quote: Callable[[str], str] = escape,
+) -> str:
     """The text, escaped, with every whole-word occurrence of a name (any case, longest first)
     between the two marks.
     """
@@ -28,96 +40,93 @@ def marked(text, names, before="<mark>", after="</mark>", quote=escape):
     if not names:
         return quote(text)
     pattern = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, names)) + r")(?!\w)", re.IGNORECASE)
-    parts = pattern.split(text)
-    return "".join(
-        before + quote(part) + after if i % 2 else quote(part) for i, part in enumerate(parts)
-    )
+    parts = map(quote, pattern.split(text))
+    return "".join(before + part + after if i % 2 else part for i, part in enumerate(parts))
 
 
-def show_chunks(chunks, highlight=()):
+def show_chunks(chunks: Iterable[Chunk], highlight: Collection[str] = ()) -> Html:
     """Chunks as they stand in a corpus: a table of id, title and text, with the names in
     `highlight` marked. Returns an `Html` object.
     """
-    row = "<tr><td style='vertical-align:top'>{}</td><td style='text-align:left'><b>{}.</b> {}</td></tr>"
-    rows = [
-        row.format(escape(c.id), marked(c.title, highlight), marked(c.text, highlight))
-        for c in chunks
-    ]
-    return Html(
-        f"<table style='background:#FFFFFF;color:#1A1A1A'>{''.join(rows)}</table>",
-        "\n".join(f"{c.id}  {c.title}" for c in chunks),
-    )
+    rows, lines = [], []
+    for chunk in chunks:
+        words = f"<b>{marked(chunk.title, highlight)}.</b> {marked(chunk.text, highlight)}"
+        text = f"<td style='text-align:left'>{words}</td>"
+        rows.append(f"<tr><td {TOP}>{escape(chunk.id)}</td>{text}</tr>")
+        lines.append(f"{chunk.id}  {chunk.title}")
+    table = f"<table style='background:#FFFFFF;color:#1A1A1A'>{''.join(rows)}</table>"
+    return Html(table, "\n".join(lines))
 
 
-def show_passages(retrieval, highlight=(), gold=(), max_characters=600):
+def show_passages(
+    retrieval: Retrieval,
+    highlight: Collection[str] = (),
+    gold: Collection[str] = (),
+    max_characters: int = 600,
+) -> Html:
     """The passages of a `Retrieval`, best first, entities marked, gold ones named. Returns an
     `Html` object.
 
     `highlight`: names to mark in titles and texts; `gold`: ids of the passages that answer the
     question.
     """
-    gold, cards, lines = set(gold), [], [f"{retrieval.method}: {retrieval.question}"]
+    cards, lines = [], [f"{retrieval.method}: {retrieval.question}"]
     for passage in retrieval.passages:
-        text = passage.chunk.text
-        text = (
-            text if len(text) <= max_characters else text[:max_characters].rsplit(" ", 1)[0] + " …"
-        )
-        title = passage.chunk.label
-        badge = (
-            " <span style='color:#FFFFFF;background:#00694D;border-radius:4px;padding:0 6px'>gold</span>"
-            if passage.id in gold
-            else ""
-        )
-        cards.append(
-            f"<div style='border-left:4px solid {GREEN if passage.id in gold else FAINT};padding:2px 0 2px 10px;margin:8px 0'>"
-            f"<b>{passage.rank}. {marked(title, highlight)}</b>{badge} <span style='color:{MUTED}'>{passage.score:.4f}</span>"
-            f"<br>{marked(text, highlight)}</div>"
-        )
-        flag = " [gold]" if passage.id in gold else ""
-        lines.append(
-            f"{passage.rank}. {passage.score:.4f}  {title}{flag}\n   "
-            + marked(text, highlight, "**", "**", str)
-        )
+        text, title = _cut(passage, max_characters), passage.chunk.label
+        is_gold = passage.id in gold
+        head = f"<b>{passage.rank}. {marked(title, highlight)}</b>{f' {GOLD}' if is_gold else ''}"
+        score = f"<span style='color:{Colour.MUTED}'>{passage.score:.4f}</span>"
+        edge = f"border-left:4px solid {Colour.GREEN if is_gold else Colour.FAINT}"
+        words = f"{head} {score}<br>{marked(text, highlight)}"
+        cards.append(f"<div style='{edge};padding:2px 0 2px 10px;margin:8px 0'>{words}</div>")
+        flag = " [gold]" if is_gold else ""
+        lines.append(f"{passage.rank}. {passage.score:.4f}  {title}{flag}")
+        lines.append(f"   {marked(text, highlight, '**', '**', str)}")
     head = f"<p><b>{escape(retrieval.method)}</b>: {escape(retrieval.question)}</p>"
-    return Html(
-        f"<div style='background:#FFFFFF;color:#1A1A1A;padding:6px 10px'>{head}{''.join(cards)}</div>",
-        "\n".join(lines),
-    )
+    frame = "background:#FFFFFF;color:#1A1A1A;padding:6px 10px"
+    return Html(f"<div style='{frame}'>{head}{''.join(cards)}</div>", "\n".join(lines))
 
 
-GOLD = "<span style='color:#FFFFFF;background:#00694D;border-radius:4px;padding:0 6px'>gold</span>"
+def _cut(passage: Passage, characters: int) -> str:
+    """The passage's text, cut before a word where it is longer."""
+    text = passage.chunk.text
+    return text if len(text) <= characters else text[:characters].rsplit(" ", 1)[0] + " …"
 
 
-def passage_rows(passages, gold=(), names=(), characters=110):
-    """Table rows of ranked `Passage`s with a bar for each score; gold ones are named as such,
+def passage_rows(
+    passages: Iterable[Passage],
+    gold: Collection[str] = (),
+    names: Collection[str] = (),
+    characters: int = 110,
+) -> str:
+    """Table rows of ranked passages with a bar for each score; gold ones are named as such,
     `names` marked in the text.
     """
-    gold, peak = set(gold), max((abs(p.score) for p in passages), default=0.0) or 1.0
-    rows = []
+    passages = list(passages)
+    rows, peak = [], max((abs(p.score) for p in passages), default=0.0) or 1.0
     for p in passages:
-        bar = f"<div style='background:{GREEN if p.id in gold else BLUE};height:9px;width:{max(1, round(90 * abs(p.score) / peak))}px'></div>"
-        text = (
-            p.chunk.text
-            if len(p.chunk.text) <= characters
-            else p.chunk.text[:characters].rsplit(" ", 1)[0] + " …"
-        )
-        rows.append(
-            f"<tr style='background:transparent'><td style='vertical-align:top'>{p.rank}</td><td style='vertical-align:top'>{p.score:.4f}{bar}</td>"
-            f"<td style='text-align:left'><b>{escape(p.chunk.label)}</b> {GOLD if p.id in gold else ''}"
-            f"<br><span style='color:{MUTED}'>{marked(text, names)}</span></td></tr>"
-        )
+        colour, wide = (Colour.GREEN if p.id in gold else Colour.BLUE), 90 * abs(p.score) / peak
+        bar = f"background:{colour};height:9px;width:{max(1, round(wide))}px"
+        score = f"<td {TOP}>{p.score:.4f}<div style='{bar}'></div></td>"
+        title = f"<b>{escape(p.chunk.label)}</b> {GOLD if p.id in gold else ''}"
+        text = f"<span style='color:{Colour.MUTED}'>{marked(_cut(p, characters), names)}</span>"
+        words = f"<td style='text-align:left'>{title}<br>{text}</td>"
+        cells = f"<td {TOP}>{p.rank}</td>{score}{words}"
+        rows.append(f"<tr style='background:transparent'>{cells}</tr>")
     return "".join(rows)
 
 
-def passage_table(passages, gold=(), names=()):
+def passage_table(
+    passages: Iterable[Passage], gold: Collection[str] = (), names: Collection[str] = ()
+) -> str:
     """A whole table of `passage_rows`."""
-    head = "<tr><th>rank</th><th style='text-align:left'>score</th><th style='text-align:left'>passage</th></tr>"
-    return f"<table style='width:100%;color:#1A1A1A'>{head}{passage_rows(passages, gold, names)}</table>"
+    left = "<th style='text-align:left'>"
+    head = f"<tr><th>rank</th>{left}score</th>{left}passage</th></tr>"
+    rows = passage_rows(passages, gold, names)
+    return f"<table style='width:100%;color:#1A1A1A'>{head}{rows}</table>"
 
 
-def passage_lines(passages, gold=()):
+def passage_lines(passages: Iterable[Passage], gold: Collection[str] = ()) -> list[str]:
     """The same as text, one line a passage."""
-    return [
-        f"  {p.rank}. {p.score:.4f}  {p.chunk.label}{' [gold]' if p.id in gold else ''}"
-        for p in passages
-    ]
+    flags = ((p, " [gold]" if p.id in gold else "") for p in passages)
+    return [f"  {p.rank}. {p.score:.4f}  {p.chunk.label}{flag}" for p, flag in flags]

@@ -1,15 +1,20 @@
 """Explorers of chunking and graph building: chunk size, overlap, gleanings, shared entities."""
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from html import escape
+from typing import Any
 
+from ..core.corpus import Chunk, Document
 from ..core.errors import MiniragError
+from ..core.graph import Graph
 from ..graphs import passage_graph, shared_entities
 from ..graphs.chunk_size import entity_references
+from ..llm.base import LLM
 from ..text.chunking import chunk_tokens
 from ..text.tokens import token_spans
 from ..viz import Figure, draw_graph, draw_scores, layout
-from ..viz.scene import GREEN, MUTED, OUTLINE, PALE, SKY, VERMILLION, Box, Line, Scene, Text, ink_on
+from ..viz.scene import Colour, Scene, ink_on
 from .explorer import Explorer, Slider
 
 LANE, LEFT, WIDTH = 26, 64, 760
@@ -25,98 +30,85 @@ class ChunkExplorer(Explorer):
     Source: GraphRAG, Sec. 2.1
     """
 
-    def __init__(self, document, fact, size=70, overlap=0, sizes=(20, 160)):
+    def __init__(
+        self,
+        document: Document,
+        fact: str,
+        size: int = 70,
+        overlap: int = 0,
+        sizes: tuple[int, int] = (20, 160),
+    ) -> None:
         if fact not in document.text:
-            raise MiniragError(
-                f"The fact {fact[:60]!r} does not stand in the document {document.id!r}: it must be copied exactly."
-            )
+            where = f"does not stand in the document {document.id!r}"
+            raise MiniragError(f"The fact {fact[:60]!r} {where}: it must be copied exactly.")
         self.document, self.fact, self.start = document, fact, document.text.index(fact)
         self.end = self.start + len(fact)
         self.tokens = [start for start, _ in token_spans(document.text)]
-        low, high = sizes
-        super().__init__(
-            [
-                Slider("size", "chunk size", low, high, 5, size),
-                Slider("overlap", "overlap", 0, high // 2, 5, overlap),
-            ]
-        )
+        sliders = [Slider("size", "chunk size", *sizes, 5, size)]
+        super().__init__([*sliders, Slider("overlap", "overlap", 0, sizes[1] // 2, 5, overlap)])
 
-    def changed(self, name):
+    def changed(self, name: str) -> None:
         """A chunk may not repeat all of the one before it."""
         self.state["overlap"] = min(self.state["overlap"], self.state["size"] - 5)
 
     @property
-    def chunks(self):
+    def chunks(self) -> list[Chunk]:
         return chunk_tokens(self.document, self.state["size"], self.state["overlap"])
 
     @property
-    def touched(self):
+    def touched(self) -> list[tuple[Chunk, str]]:
         """The chunks that hold some of the fact, each with the part that it holds."""
-        found = [
-            (c, self.document.text[max(c.start, self.start) : min(c.end, self.end)])
-            for c in self.chunks
-        ]
-        return [
-            (chunk, part)
-            for chunk, part in found
-            if part.strip() and chunk.start < self.end and chunk.end > self.start
-        ]
+        meeting = [c for c in self.chunks if c.start < self.end and c.end > self.start]
+        text = self.document.text
+        parts = [(c, text[max(c.start, self.start) : min(c.end, self.end)]) for c in meeting]
+        return [(chunk, part) for chunk, part in parts if part.strip()]
 
     @property
-    def whole(self):
+    def whole(self) -> bool:
         return any(self.fact in chunk.text for chunk in self.chunks)
 
-    def _verdict(self):
+    def _verdict(self) -> str:
         stored = sum(sum(c.start <= start < c.end for start in self.tokens) for c in self.chunks)
         cost = f"{len(self.chunks)} chunks, {stored} tokens stored for {len(self.tokens)} read"
-        return f"size {self.state['size']}, overlap {self.state['overlap']}: {cost}; the fact is {'whole in one chunk' if self.whole else 'cut in two'}"
+        fate = "whole in one chunk" if self.whole else "cut in two"
+        setting = f"size {self.state['size']}, overlap {self.state['overlap']}"
+        return f"{setting}: {cost}; the fact is {fate}"
 
-    def describe(self):
-        return "\n".join(
-            [self._verdict()]
-            + [f"  {chunk.id} holds: {part.strip()}" for chunk, part in self.touched]
-        )
+    def describe(self) -> str:
+        held = [f"  {chunk.id} holds: {part.strip()}" for chunk, part in self.touched]
+        return "\n".join([self._verdict(), *held])
 
-    def figure(self):
+    def figure(self) -> Figure:
         """The chunks as bars over the document, on two lanes so that overlaps show, and the fact as
         a band across them.
         """
-        chunks, unit = self.chunks, (WIDTH - LEFT - 16) / max(1, len(self.document.text))
-        scene = Scene(WIDTH, 2 * LANE + 40)
+        scene, unit = Scene(WIDTH, 2 * LANE + 40), (WIDTH - LEFT - 16) / len(self.document.text)
         left, right = LEFT + round(self.start * unit), LEFT + round(self.end * unit)
-        for number, chunk in enumerate(chunks):
+        for number, chunk in enumerate(self.chunks):
             held = chunk.start <= self.start and self.end <= chunk.end
-            fill = GREEN if held else SKY if number % 2 else PALE
+            fill = Colour.GREEN if held else Colour.SKY if number % 2 else Colour.PALE
             x, y = LEFT + round(chunk.start * unit), 24 + LANE * (number % 2)
             width = max(2, round((chunk.end - chunk.start) * unit) - 1)
-            scene.add(Box(x, y, width, LANE - 4, fill=fill, stroke=OUTLINE, title=chunk.id))
+            scene.box(x, y, width, LANE - 4, fill, Colour.OUTLINE, title=chunk.id)
             if width > 22:
-                scene.add(
-                    Text(x + width // 2, y + 15, str(number + 1), 12, "middle", colour=ink_on(fill))
-                )
+                scene.text(x + width // 2, y + 15, f"{number + 1}", 12, "middle", ink_on(fill))
         for x in (left, right):
-            scene.add(Line(((x, 18), (x, 24 + 2 * LANE + 4)), VERMILLION, 2))
-        scene.add(
-            Text((left + right) // 2, 13, "the fact", 12, "middle", colour=VERMILLION, bold=True)
-        )
-        scene.add(
-            Text(8, 40, "odd", 12, colour=MUTED), Text(8, 40 + LANE, "even", 12, colour=MUTED)
-        )
-        return Figure(
-            scene,
-            self.describe(),
-            caption=self._verdict()
-            + (". Green: the chunk that holds all of it." if self.whole else "."),
-        )
+            scene.line(((x, 18), (x, 24 + 2 * LANE + 4)), Colour.VERMILLION, 2)
+        scene.text((left + right) // 2, 13, "the fact", 12, "middle", Colour.VERMILLION, bold=True)
+        scene.text(8, 40, "odd", 12, colour=Colour.MUTED)
+        scene.text(8, 40 + LANE, "even", 12, colour=Colour.MUTED)
+        green = " Green: the chunk that holds all of it." if self.whole else ""
+        return Figure(scene, self.describe(), caption=f"{self._verdict()}.{green}")
 
-    def html(self):
-        rows = ""
+    def html(self) -> str:
+        rows = ["<tr><th>chunk</th><th style='text-align:left'>its text, the fact marked</th></tr>"]
         for chunk, part in self.touched:
-            text = escape(chunk.text)
-            text = text.replace(escape(part.strip()), f"<mark>{escape(part.strip())}</mark>", 1)
-            rows += f"<tr style='background:transparent'><td {CELL}>{escape(chunk.id.rsplit('#', 1)[-1])}</td><td {CELL}>{text}</td></tr>"
-        head = "<tr><th>chunk</th><th style='text-align:left'>its text, the fact marked</th></tr>"
-        return f"{self.figure().svg}<table style='color:#1A1A1A'>{head}{rows}</table>"
+            shown = escape(part.strip())
+            text = escape(chunk.text).replace(shown, f"<mark>{shown}</mark>", 1)
+            cells = (escape(chunk.id.rsplit("#", 1)[-1]), text)
+            row = "".join(f"<td {CELL}>{cell}</td>" for cell in cells)
+            rows.append(f"<tr style='background:transparent'>{row}</tr>")
+        return f"{self.figure().svg}<table style='color:#1A1A1A'>{''.join(rows)}</table>"
 
 
 class PassageGraphExplorer(Explorer):
@@ -129,51 +121,43 @@ class PassageGraphExplorer(Explorer):
     Source: Survey, Sec. 4 (graphs)
     """
 
-    def __init__(self, chunks, extraction, threshold=0, highest=3, titles=True):
+    def __init__(self, chunks: Iterable[Chunk], extraction: Any, titles: bool = True) -> None:
         self.chunks, self.extraction, self.titles = tuple(chunks), extraction, titles
         self.labels = {chunk.id: chunk.label for chunk in self.chunks}
         self._places = layout(passage_graph(self.chunks, extraction, titles=titles), height=420)
-        super().__init__([Slider("threshold", "share more than", 0, highest, 1, threshold)])
+        super().__init__([Slider("threshold", "share more than", 0, 3, 1, 0)])
 
     @property
-    def graph(self):
+    def graph(self) -> Graph:
         return passage_graph(self.chunks, self.extraction, self.state["threshold"], self.titles)
 
-    def _shared(self):
+    def _shared(self) -> dict[tuple[int, int], tuple[str, ...]]:
         found = shared_entities(self.chunks, self.extraction, self.titles)
         return {
             pair: names for pair, names in found.items() if len(names) > self.state["threshold"]
         }
 
-    def _alone(self):
+    def _alone(self) -> list[str]:
         joined = {place for pair in self._shared() for place in pair}
         return [chunk.id for place, chunk in enumerate(self.chunks) if place not in joined]
 
-    def figure(self):
-        caption = f"{len(self._shared())} edges; {len(self._alone())} of {len(self.chunks)} passages stand alone."
-        return draw_graph(
-            self.graph,
-            self._places,
-            node_labels=self.labels,
-            highlight={"joined to none": self._alone()},
-            height=420,
-            caption=caption,
-        )
+    def figure(self) -> Figure:
+        caption = f"{len(self._shared())} edges; "
+        caption += f"{len(self._alone())} of {len(self.chunks)} passages stand alone."
+        alone, places = {"joined to none": self._alone()}, self._places
+        return draw_graph(self.graph, places, None, alone, self.labels, caption=caption, height=420)
 
-    def html(self):
+    def html(self) -> str:
         return self.figure().svg
 
-    def describe(self):
-        shared = self._shared()
-        head = f"more than {self.state['threshold']} shared: {len(shared)} edges, {len(self._alone())} of {len(self.chunks)} passages alone"
+    def describe(self) -> str:
+        shared, chunks = self._shared(), self.chunks
+        head = f"more than {self.state['threshold']} shared: {len(shared)} edges, "
+        head += f"{len(self._alone())} of {len(chunks)} passages alone"
         best = sorted(shared.items(), key=lambda row: (-len(row[1]), row[0]))[:8]
-        rows = [
-            f"  {self.labels[self.chunks[i].id]} -- {self.labels[self.chunks[j].id]}: {', '.join(names)}"
-            for (i, j), names in best
-        ]
-        return "\n".join(
-            [head, *rows] + ([f"  ... and {len(shared) - 8} more"] if len(shared) > 8 else [])
-        )
+        rows = [f"  {chunks[i].label} -- {chunks[j].label}: {', '.join(n)}" for (i, j), n in best]
+        more = [f"  ... and {len(shared) - 8} more"] if len(shared) > 8 else []
+        return "\n".join([head, *rows, *more])
 
 
 class ChunkSizeExplorer(Explorer):
@@ -185,53 +169,42 @@ class ChunkSizeExplorer(Explorer):
     Source: GraphRAG, Fig. 2 (fig-2)
     """
 
-    def __init__(self, documents, readers, size=600, gleanings=0):
+    def __init__(self, documents: Iterable[Document], readers: Mapping[str, LLM]) -> None:
         self.documents, self.readers = tuple(documents), dict(readers)
-        self._at = lru_cache(maxsize=256)(
-            lambda name, *setting: entity_references(self.documents, self.readers[name], *setting)
-        )
-        super().__init__(
-            [
-                Slider("size", "chunk size", 300, 2400, 300, size),
-                Slider("overlap", "overlap", 0, 200, 50, 100),
-                Slider("gleanings", "gleanings", 0, 3, 1, gleanings),
-            ]
-        )
+        self._at = lru_cache(maxsize=256)(self._count)
+        size = Slider("size", "chunk size", 300, 2400, 300, 600)
+        overlap = Slider("overlap", "overlap", 0, 200, 50, 100)
+        super().__init__([size, overlap, Slider("gleanings", "gleanings", 0, 3, 1, 0)])
 
-    def measured(self):
+    def _count(self, reader: str, size: int, overlap: int, gleanings: int) -> dict[str, int]:
+        llm = self.readers[reader]
+        return entity_references(self.documents, llm, size, overlap, gleanings)
+
+    def measured(self) -> dict[str, dict[str, int]]:
         """Reader -> what `entity_references` counts at the present state."""
         return {name: self._at(name, *self.state.values()) for name in self.readers}
 
-    def figure(self):
-        rows = [
-            (f"{name}: {what}", found[key])
-            for name, found in self.measured().items()
-            for key, what in _COUNTED
-        ]
-        bold = [label for label, _ in rows if label.endswith("different names")]
-        first = next(iter(self.measured().values()))
-        caption = f"{first['chunks']} chunks of {self.state['size']} tokens, {first['tokens']} tokens read."
-        return draw_scores(
-            rows,
-            highlight={"different names": bold},
-            score_name="found",
-            decimals=0,
-            caption=caption,
-        )
+    def figure(self) -> Figure:
+        rows, bold, found = [], [], self.measured()
+        for name, counted in found.items():
+            rows.append((f"{name}: references", counted["references"]))
+            rows.append((f"{name}: different names", counted["distinct"]))
+            bold.append(rows[-1][0])
+        first = next(iter(found.values()))
+        caption = f"{first['chunks']} chunks of {self.state['size']} tokens, "
+        caption += f"{first['tokens']} tokens read."
+        green = {"different names": bold}
+        return draw_scores(rows, green, caption=caption, score_name="found", decimals=0)
 
-    def html(self):
-        return self.figure().svg + "".join(
-            f"<p style='color:#555555'>{escape(name)} is {escape(llm.name)}.</p>"
-            for name, llm in self.readers.items()
-        )
+    def html(self) -> str:
+        names = (f"{escape(name)} is {escape(llm.name)}." for name, llm in self.readers.items())
+        return self.figure().svg + "".join(f"<p style='color:#555555'>{text}</p>" for text in names)
 
-    def describe(self):
-        head = f"chunk size {self.state['size']}, overlap {self.state['overlap']}, gleanings up to {self.state['gleanings']}"
-        rows = [
-            f"  {name}: {r['references']} references to {r['distinct']} names in {r['chunks']} chunks"
-            for name, r in self.measured().items()
-        ]
-        return "\n".join([head, *rows])
-
-
-_COUNTED = (("references", "references"), ("distinct", "different names"))
+    def describe(self) -> str:
+        state = self.state
+        lines = [f"chunk size {state['size']}, overlap {state['overlap']}, "]
+        lines[0] += f"gleanings up to {state['gleanings']}"
+        for name, counted in self.measured().items():
+            found = f"{counted['references']} references to {counted['distinct']} names"
+            lines.append(f"  {name}: {found} in {counted['chunks']} chunks")
+        return "\n".join(lines)

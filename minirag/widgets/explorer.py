@@ -1,13 +1,20 @@
 """The model behind a widget, and the one view that all of them share."""
 
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ..core.display import not_math
 from ..core.errors import MiniragError
 
+if TYPE_CHECKING:
+    from ipywidgets import VBox, Widget
+
 FRAME = (
     "background:#FFFFFF;color:#1A1A1A;padding:6px;font-size:13px;max-width:780px;overflow-x:auto"
 )
+STYLE = {"description_width": "initial"}
 
 
 @dataclass(frozen=True)
@@ -21,33 +28,23 @@ class Slider:
     step: float
     value: float
 
-    def check(self, value):
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, (int, float))
-            or not self.low - 1e-9 <= value <= self.high + 1e-9
-        ):
+    def check(self, value: Any) -> float:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not self.low - 1e-9 <= value <= self.high + 1e-9:
             raise MiniragError(
                 f"{self.name} = {value!r}: a number from {self.low:g} to {self.high:g} is expected."
             )
         nearest = self.low + round((value - self.low) / self.step) * self.step
         return int(nearest) if isinstance(self.step, int) else round(min(nearest, self.high), 6)
 
-    def widget(self, value):
+    def widget(self, value: float) -> "Widget":
         import ipywidgets
 
         kind = ipywidgets.IntSlider if isinstance(self.step, int) else ipywidgets.FloatSlider
-        looks = {} if isinstance(self.step, int) else {"readout_format": ".2f"}
-        return kind(
-            value=value,
-            min=self.low,
-            max=self.high,
-            step=self.step,
-            description=self.label,
-            continuous_update=False,
-            **looks,
-            **_WIDE,
-        )
+        looks = {"description": self.label, "style": STYLE, "layout": {"width": "360px"}}
+        looks |= {} if isinstance(self.step, int) else {"readout_format": ".2f"}
+        scale = {"value": value, "min": self.low, "max": self.high, "step": self.step}
+        return kind(**scale, **looks, continuous_update=False)
 
 
 @dataclass(frozen=True)
@@ -56,27 +53,21 @@ class Choice:
 
     name: str
     label: str
-    options: tuple
-    value: object
+    options: tuple[tuple[str, Hashable], ...]
+    value: Hashable
 
-    def check(self, value):
+    def check(self, value: Any) -> Any:
         known = [option for _, option in self.options]
         if value not in known:
-            raise MiniragError(
-                f"{self.name} = {value!r}: one of {', '.join(map(repr, known[:6]))}{' ...' if len(known) > 6 else ''} is expected."
-            )
+            listed = ", ".join(map(repr, known[:6])) + (" ..." if len(known) > 6 else "")
+            raise MiniragError(f"{self.name} = {value!r}: one of {listed} is expected.")
         return value
 
-    def widget(self, value):
+    def widget(self, value: Hashable) -> "Widget":
         import ipywidgets
 
-        return ipywidgets.Dropdown(
-            options=self.options,
-            value=value,
-            description=self.label,
-            style=_STYLE,
-            layout={"width": "98%"},
-        )
+        looks = {"description": self.label, "style": STYLE, "layout": {"width": "98%"}}
+        return ipywidgets.Dropdown(options=self.options, value=value, **looks)
 
 
 @dataclass(frozen=True)
@@ -87,21 +78,19 @@ class Switch:
     label: str
     value: bool
 
-    def check(self, value):
+    def check(self, value: Any) -> bool:
         if not isinstance(value, bool):
             raise MiniragError(f"{self.name} = {value!r}: True or False is expected.")
         return value
 
-    def widget(self, value):
+    def widget(self, value: bool) -> "Widget":
         import ipywidgets
 
-        return ipywidgets.Checkbox(
-            value=value, description=self.label, indent=False, layout={"width": "max-content"}
-        )
+        looks = {"description": self.label, "indent": False, "layout": {"width": "max-content"}}
+        return ipywidgets.Checkbox(value=value, **looks)
 
 
-_STYLE = {"description_width": "initial"}
-_WIDE = {"style": _STYLE, "layout": {"width": "360px"}}
+Control = Slider | Choice | Switch
 
 
 class Explorer:
@@ -112,69 +101,67 @@ class Explorer:
     a kernel: `set` does what a moved slider does, and a moved slider calls `set`.
     """
 
-    def __init__(self, controls):
+    def __init__(self, controls: Iterable[Control]) -> None:
         self.controls = {control.name: control for control in controls}
-        self.state = {control.name: control.value for control in controls}
-        self.widgets, self._panel, self._busy = {}, None, False
+        self.state: dict[str, Any] = {name: c.value for name, c in self.controls.items()}
+        self.widgets: dict[str, Widget] = {}
+        self._panel: Widget | None = None
+        self._busy = False
 
-    def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.state.items())})"
+    def __repr__(self) -> str:
+        state = ", ".join(f"{name}={value!r}" for name, value in self.state.items())
+        return f"{type(self).__name__}({state})"
 
-    def set(self, name, value):
+    def set(self, name: str, value: object) -> "Explorer":
         """Change one control and redraw; returns the explorer. Raises `MiniragError` for an unknown
         name or value.
         """
         if name not in self.controls:
-            raise MiniragError(
-                f"{type(self).__name__} has no control {name!r}; it has: {', '.join(self.controls)}."
-            )
+            known = ", ".join(self.controls)
+            raise MiniragError(f"{type(self).__name__} has no control {name!r}; it has: {known}.")
         self.state[name] = self.controls[name].check(value)
         self.changed(name)
         self._show()
         return self
 
-    def changed(self, name):
+    def changed(self, name: str) -> None:
         """Called after a control changed and before the redraw; a subclass may adapt other controls
         here.
         """
 
-    def describe(self):
+    def describe(self) -> str:
         """The state and what it leads to, as text that is the same on every run."""
         return repr(self)
 
-    def html(self):
+    def html(self) -> str:
         """The picture: inline SVG and tables, with all corpus text escaped."""
         return ""
 
-    def view(self):
+    def view(self) -> "VBox":
         """The controls above one HTML panel. Every later `set` moves the controls and redraws the
         panel.
         """
         import ipywidgets
 
-        self.widgets = {
-            name: control.widget(self.state[name]) for name, control in self.controls.items()
-        }
-        for name, widget in self.widgets.items():
-            widget.observe(
-                lambda change, name=name: self._moved(name, change["new"]), names="value"
-            )
+        rows: list[Widget] = []
+        rest: list[Widget] = []
+        for name, control in self.controls.items():
+            widget = self.widgets[name] = control.widget(self.state[name])
+            widget.observe(partial(self._moved, name), names="value")
+            (rows if isinstance(control, Choice) else rest).append(widget)
+        if rest:
+            rows.append(ipywidgets.HBox(rest, layout={"flex_flow": "row wrap"}))
         self._panel = ipywidgets.HTML(value=self._framed())
-        choices = [w for w in self.widgets.values() if isinstance(w, ipywidgets.Dropdown)]
-        rest = [w for w in self.widgets.values() if not isinstance(w, ipywidgets.Dropdown)]
-        rows = (
-            [*choices, ipywidgets.HBox(rest, layout={"flex_flow": "row wrap"})] if rest else choices
-        )
         return ipywidgets.VBox([*rows, self._panel])
 
-    def _moved(self, name, value):
+    def _moved(self, name: str, change: Mapping[str, object]) -> None:
         if not self._busy:
-            self.set(name, value)
+            self.set(name, change["new"])
 
-    def _framed(self):
+    def _framed(self) -> str:
         return not_math(f'<div style="{FRAME}">{self.html()}</div>')
 
-    def _show(self):
+    def _show(self) -> None:
         """Bring the view, if there is one, up to date with the state."""
         if self._panel is None:
             return

@@ -5,8 +5,7 @@ from html import escape
 
 from ..core.errors import MiniragError
 from ..index.sources import cited
-from ..prompts.map_reduce import unit_block
-from ..prompts.map_reduce import answer_block
+from ..prompts.map_reduce import answer_block, unit_block
 from ..viz import draw_hierarchy, draw_windows
 from .explorer import Choice, Explorer, Slider
 

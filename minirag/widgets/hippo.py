@@ -1,20 +1,30 @@
 """Explorers of HippoRAG: its walk from a question to passages, and power iteration step by step."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algorithms.pagerank import transition_matrix
-from ..core.corpus import Question
+from ..core.corpus import Corpus, Question
 from ..core.errors import MiniragError
 from ..core.graph import Graph
-from ..core.trace import WalkStep
+from ..core.results import Retrieval
+from ..core.trace import NodeStep, ScoredNode, Vector, WalkStep
 from ..index import adjacency_matrix
-from ..viz import draw_graph, layout
+from ..viz import Figure, draw_graph, layout
 from ..viz.passages import passage_lines, passage_table
+from ..viz.scene import Point
 from .explorer import Choice, Explorer, Slider, Switch
 
-LARGE = 5000
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from ..methods.hipporag import HippoRAG
+
+LARGE = 5000  # nodes
 MEANING = {"restart": "restart probability", "follow": "probability of following an edge"}
 
 
@@ -23,223 +33,191 @@ class HippoExplorer(Explorer):
     they do to its walk.
 
     `questions`: a `Corpus`, or a list of `Question`s or strings. The figure shows the `nodes` nodes
-    that hold most mass over several restart probabilities, always in the same places for one question; node area
+    that hold most mass at two restart probabilities, always in the same places for one question; node area
     is comparable while the question stays. On a graph of more than 5,000 nodes the threshold cannot
     go below the method's own, since searching for more synonyms takes seconds there.
 
     Source: Wang, Sec. IV-B (hippo-ppr)
     """
 
-    def __init__(self, method, questions, question=None, k=5, nodes=26, show_gold=True):
-        asked = [
-            q if isinstance(q, Question) else Question(f"q{i + 1}", str(q))
-            for i, q in enumerate(getattr(questions, "questions", questions))
-        ]
+    def __init__(
+        self,
+        method: "HippoRAG",
+        questions: Corpus | Iterable[Question | str],
+        question: str | None = None,
+        k: int = 5,
+        nodes: int = 26,
+        show_gold: bool = True,
+    ) -> None:
+        listed = questions.questions if isinstance(questions, Corpus) else questions
+        named = ((f"q{i}", q) for i, q in enumerate(listed, start=1))
+        asked = [q if isinstance(q, Question) else Question(name, q) for name, q in named]
         if not asked:
-            raise MiniragError(
-                "HippoExplorer needs at least one question: pass a corpus that has some, or a list of strings."
-            )
-        self.method, self.k, self.nodes = method, k, nodes
+            wanted = "pass a corpus that has some, or a list of strings"
+            raise MiniragError(f"HippoExplorer needs at least one question: {wanted}.")
+        self.method, self.k, self.nodes, self.show_gold = method, k, nodes, show_gold
         self.questions = {q.id: q for q in asked}
-        self.show_gold = show_gold
-        options = method.chosen
-        threshold, self.meaning = options.synonymy_threshold, MEANING[options.restart_read_as]
-        self.strict, self.own_threshold = options.strict, threshold
-        self._walked = {}
+        self._walked: dict[float, HippoRAG] = {}
         self._at = lru_cache(maxsize=32)(self._compute)
         self._around = lru_cache(maxsize=64)(self._neighbourhood)
         self._joined = lru_cache(maxsize=8)(self._with_threshold)
-        self._drawn = lru_cache(maxsize=64)(
-            lambda question, threshold: self._part(
-                self._joined(threshold).hippocampal_index, self._around(question)[0]
-            )
-        )
+        self._drawn = lru_cache(maxsize=64)(self._shown_part)
+        own = method.chosen
+        threshold, self.meaning = own.synonymy_threshold, MEANING[own.restart_read_as]
         lowest = threshold if len(method.graph.nodes) > LARGE else 0.6
+        options = tuple((f"{q.id}: {q.text}", q.id) for q in asked)
         super().__init__(
             [
-                Choice(
-                    "question",
-                    "Question",
-                    tuple((f"{q.id}: {q.text}", q.id) for q in asked),
-                    question or asked[0].id,
-                ),
+                Choice("question", "Question", options, question or asked[0].id),
                 Slider(
-                    "restart_probability",
-                    self.meaning,
-                    0.1,
-                    0.9,
-                    0.05,
-                    options.restart_probability,
+                    "restart_probability", self.meaning, 0.1, 0.9, 0.05, own.restart_probability
                 ),
                 Slider("synonymy_threshold", "synonymy from cosine", lowest, 1.0, 0.02, threshold),
-                Switch("specificity", "node specificity", options.specificity),
+                Switch("specificity", "node specificity", own.specificity),
             ]
         )
 
     @property
-    def question(self):
+    def question(self) -> Question:
         return self.questions[self.state["question"]]
 
     @property
-    def retrieval(self):
+    def retrieval(self) -> Retrieval:
         """The `Retrieval` at the present state."""
         return self._at(*self.state.values())
 
-    def _compute(self, question, restart, threshold, specificity):
+    def _compute(
+        self, question: str, restart: float, threshold: float, specificity: bool
+    ) -> Retrieval:
         changed = {"restart_probability": restart, "specificity": specificity}
         return self._ask(question, self.k, threshold, **changed)
 
-    def _ask(self, question, k, threshold, **options):
+    def _ask(self, question: str, k: int, threshold: float, **options: Any) -> Retrieval:
         """Retrieve with other options. Each copy of the method is made from the last one that
         walked, so that they share its matrices.
         """
         method = self._walked.get(threshold, self._joined(threshold)).with_options(**options)
         retrieval = method.retrieve(self.questions[question].text, k)
-        self._walked = (
-            {**self._walked, threshold: method} if len(self._walked) < 8 else {threshold: method}
-        )
+        if len(self._walked) >= 8:
+            self._walked.clear()
+        self._walked[threshold] = method
         return retrieval
 
-    def _with_threshold(self, threshold):
+    def _with_threshold(self, threshold: float) -> "HippoRAG":
         """The method at a threshold. Raising it only takes synonymy edges away, so nothing is
         searched for again.
         """
-        if threshold == self.own_threshold:
+        own, graph = self.method.chosen, self.method.hippocampal_index
+        if threshold == own.synonymy_threshold:
             return self.method
         copy = self.method.with_options(synonymy_threshold=threshold)
-        if threshold > self.own_threshold:
-            g = self.method.hippocampal_index
-            close = (
-                (lambda weight: weight > threshold)
-                if self.strict
-                else (lambda weight: weight >= threshold)
-            )
-            copy.hippocampal_index = Graph(
-                g.type,
-                g.source,
-                g.nodes,
-                tuple(e for e in g.edges if e.kind != "synonymy" or close(e.weight)),
-                g.chunks,
-            )
+        if threshold > own.synonymy_threshold:
+            kept = []
+            for edge in graph.edges:
+                close = edge.weight > threshold or (not own.strict and edge.weight == threshold)
+                if edge.kind != "synonymy" or close:
+                    kept.append(edge)
+            copy.hippocampal_index = replace(graph, edges=tuple(kept))
         return copy
 
-    def _neighbourhood(self, question):
-        """Names of the nodes to show for a question, their places, and the mass drawn largest: all
-        independent of the sliders.
+    def _neighbourhood(self, question: str) -> tuple[tuple[int, ...], dict[str, Point], float]:
+        """Positions of the nodes to show for a question, their places, and the mass drawn largest:
+        all independent of the sliders.
         """
-        specificity = self.controls["specificity"].value
-        found = [
-            self._ask(
-                question,
-                1,
-                self.own_threshold,
-                restart_probability=probability,
-                specificity=specificity,
-            )
-            for probability in (0.3, 0.7)
-        ]
-        scores = sum(_mass(r, len(self.method.graph.nodes)) for r in found)
-        linked = [i for _, i, _ in _linked(found[0])]
-        best = sorted(
-            range(len(scores)), key=lambda i: (i not in linked, -round(float(scores[i]), 9), i)
-        )[: self.nodes]
-        shown = [i for i in best if scores[i] > 0]
-        peak = (
-            max((float(_mass(r, len(scores)).max(initial=0.0)) for r in found), default=0.0) or 1.0
-        )
-        part = self._part(self.method.hippocampal_index, shown)
+        specificity, own = self.controls["specificity"].value, self.method.chosen
+        walks = []
+        for restart in (0.3, 0.7):
+            options = {"restart_probability": restart, "specificity": specificity}
+            walks.append(self._ask(question, 1, own.synonymy_threshold, **options))
+        masses = [self._mass(walk) for walk in walks]
+        scores, linked = np.sum(masses, axis=0), [node.index for node in _linked(walks[0])]
+
+        def key(i: int) -> tuple[bool, float, int]:
+            return i not in linked, -round(float(scores[i]), 9), i
+
+        shown = [i for i in sorted(range(len(scores)), key=key)[: self.nodes] if scores[i] > 0]
+        peak = max(float(mass.max(initial=0.0)) for mass in masses) or 1.0
+        names = {"query node": [self._name(i) for i in linked]}
         return (
             tuple(shown),
-            layout(part, highlight={"query node": [self._name(i) for i in linked]}),
+            layout(_part(self.method.hippocampal_index, shown), highlight=names),
             peak,
         )
 
-    def _name(self, i):
+    def _shown_part(self, question: str, threshold: float) -> Graph:
+        return _part(self._joined(threshold).hippocampal_index, self._around(question)[0])
+
+    def _name(self, i: int) -> str:
         return self.method.graph.nodes[i].name
 
-    @staticmethod
-    def _part(graph, shown):
-        """The subgraph of the shown node positions."""
-        place = {node: i for i, node in enumerate(shown)}
-        edges = tuple(
-            type(e)(**{**vars(e), "source": place[e.source], "target": place[e.target]})
-            for e in graph.edges
-            if e.source in place and e.target in place
-        )
-        return Graph(
-            graph.type, graph.source, tuple(graph.nodes[i] for i in shown), edges, graph.chunks
-        )
+    def _mass(self, retrieval: Retrieval) -> Vector:
+        """The walk's distribution, (nodes,); zeros where no walk took place."""
+        walks = retrieval.trace.all(WalkStep)
+        return walks[0].scores if walks else np.zeros(len(self.method.graph.nodes))
 
-    def figure(self):
+    def figure(self) -> Figure:
         """The neighbourhood of the question, with the mass that each node holds now."""
         shown, places, peak = self._around(self.state["question"])
-        retrieval = self.retrieval
-        graph = self._joined(self.state["synonymy_threshold"]).hippocampal_index
-        scores = _mass(retrieval, len(graph.nodes))
-        linked = dict.fromkeys(self._name(i) for _, i, _ in _linked(retrieval))
+        retrieval, scores = self.retrieval, self._mass(self.retrieval)
+        names = dict.fromkeys(self._name(node.index) for node in _linked(retrieval))
         part = self._drawn(self.state["question"], self.state["synonymy_threshold"])
-        caption = f"The {len(shown)} nodes shown hold {100 * float(scores[list(shown)].sum()):.1f} % of the mass; {len(graph.nodes)} nodes in all."
-        mass = {self._name(i): float(scores[i]) for i in shown}
+        share = 100 * float(scores[list(shown)].sum())
+        caption = f"The {len(shown)} nodes shown hold {share:.1f} % of the mass; "
+        caption += f"{len(scores)} nodes in all."
+        mass, roles = {self._name(i): float(scores[i]) for i in shown}, {"query node": list(names)}
         return draw_graph(
             part,
             places,
             mass,
-            {"query node": list(linked)},
+            roles,
             title=self.question.text,
             caption=caption,
             score_name="mass",
             score_max=peak,
         )
 
-    def html(self):
-        retrieval = self.retrieval
-        gold = self.question.gold if self.show_gold else ()
-        names = [self._name(i) for _, i, _ in _linked(retrieval)]
-        if not _mass(retrieval, len(self.method.graph.nodes)).any():
-            return f"<p>No node is linked to this question, so no mass flows.</p>{passage_table(retrieval.passages, gold)}"
+    def html(self) -> str:
+        retrieval, gold = self.retrieval, self.question.gold if self.show_gold else ()
+        if not self._mass(retrieval).any():
+            note = "<p>No node is linked to this question, so no mass flows.</p>"
+            return note + passage_table(retrieval.passages, gold)
+        names = [self._name(node.index) for node in _linked(retrieval)]
         return self.figure().svg + passage_table(retrieval.passages, gold, names)
 
-    def describe(self):
-        retrieval = self.retrieval
-        graph = self._joined(self.state["synonymy_threshold"]).hippocampal_index
-        scores = _mass(retrieval, len(graph.nodes))
-        synonyms = sum(e.kind == "synonymy" for e in graph.edges)
-        best = sorted(
-            range(len(scores)), key=lambda i: (-round(float(scores[i]), 6), self._name(i))
-        )[:6]
-        s = self.state
+    def describe(self) -> str:
+        retrieval, state = self.retrieval, self.state
+        scores = self._mass(retrieval)
+        graph = self._joined(state["synonymy_threshold"]).hippocampal_index
+        synonyms = sum(edge.kind == "synonymy" for edge in graph.edges)
+        places = range(len(scores))
+        best = sorted(places, key=lambda i: (-round(float(scores[i]), 6), self._name(i)))[:6]
+        linked = [f"{n.label} -> {self._name(n.index)} ({n.score:.2f})" for n in _linked(retrieval)]
+        mass = [f"{self._name(i)} {scores[i]:.3f}" for i in best if scores[i] > 0]
+        switch = "on" if state["specificity"] else "off"
+        threshold = f"synonymy from {state['synonymy_threshold']:.2f} ({synonyms} edges)"
         lines = [
             f"{self.question.id}: {self.question.text}",
-            f"{self.meaning} {s['restart_probability']:.2f}, synonymy from {s['synonymy_threshold']:.2f} ({synonyms} edges), specificity {'on' if s['specificity'] else 'off'}",
-            "linked: "
-            + (
-                ", ".join(
-                    f"{phrase} -> {self._name(i)} ({cosine:.2f})"
-                    for phrase, i, cosine in _linked(retrieval)
-                )
-                or "nothing"
-            ),
-            "mass: "
-            + (
-                ", ".join(f"{self._name(i)} {scores[i]:.3f}" for i in best if scores[i] > 0)
-                or "none"
-            ),
+            f"{self.meaning} {state['restart_probability']:.2f}, {threshold}, specificity {switch}",
+            f"linked: {', '.join(linked) or 'nothing'}",
+            f"mass: {', '.join(mass) or 'none'}",
             "passages:",
         ]
-        return "\n".join(
-            lines + passage_lines(retrieval.passages, self.question.gold if self.show_gold else ())
-        )
+        gold = self.question.gold if self.show_gold else ()
+        return "\n".join(lines + passage_lines(retrieval.passages, gold))
 
 
-def _linked(retrieval):
-    """The nodes of the link step."""
-    return retrieval.trace.last("link").nodes
+def _linked(retrieval: Retrieval) -> Sequence[ScoredNode]:
+    """The nodes that the question was linked to, each labelled by the phrase that led to it."""
+    steps = retrieval.trace.all(NodeStep)
+    return steps[0].nodes if steps else ()
 
 
-def _mass(retrieval, count):
-    """The walk's distribution over the graph's nodes, (count,); zeros where no walk took place."""
-    walks = retrieval.trace.all(WalkStep)
-    return walks[-1].scores if walks else np.zeros(count)
+def _part(graph: Graph, shown: Sequence[int]) -> Graph:
+    """The subgraph of these node positions."""
+    place = {node: i for i, node in enumerate(shown)}
+    inside = (e for e in graph.edges if e.source in place and e.target in place)
+    edges = tuple(replace(e, source=place[e.source], target=place[e.target]) for e in inside)
+    return replace(graph, nodes=tuple(graph.nodes[i] for i in shown), edges=edges, claims=())
 
 
 class WalkExplorer(Explorer):
@@ -252,36 +230,36 @@ class WalkExplorer(Explorer):
     Source: Wang, Sec. IV-B (hippo-ppr)
     """
 
-    def __init__(self, graph, seeds, damping=0.5, steps=20, node_labels=None):
-        self.graph, self.last, self.node_labels = graph, steps, node_labels
-        self.names = (
-            [node.name for node in graph.nodes] if isinstance(graph, Graph) else list(graph.nodes)
-        )
-        weights = (
-            seeds
-            if hasattr(seeds, "items")
-            else dict.fromkeys([seeds] if isinstance(seeds, str) else seeds, 1.0)
-        )
-        unknown = [seed for seed in weights if seed not in self.names]
-        if unknown or not weights:
-            raise MiniragError(
-                f"Seeds must be nodes of the graph; {unknown[0]!r} is none."
-                if unknown
-                else "A walk needs at least one seed node."
-            )
-        home = np.array([float(weights.get(name, 0.0)) for name in self.names])
-        self.home, self.seeds = home / home.sum(), list(weights)
-        self._matrix = transition_matrix(_adjacency(graph)).matrix
-        self._places = layout(graph, highlight={"seed": self.seeds})
-        self.walk = lru_cache(maxsize=32)(self._walk)
-        super().__init__(
-            [
-                Slider("step", "step", 0, steps, 1, 0),
-                Slider("damping", "damping: follow an edge", 0.1, 0.95, 0.05, damping),
-            ]
-        )
+    def __init__(
+        self,
+        graph: "Graph | nx.Graph",
+        seeds: str | Iterable[str] | Mapping[str, float],
+        damping: float = 0.5,
+        steps: int = 20,
+    ) -> None:
+        self.graph, self.last = graph, steps
+        if isinstance(graph, Graph):
+            self.names, adjacency = [node.name for node in graph.nodes], adjacency_matrix(graph)
+        else:
+            import networkx as nx
 
-    def _walk(self, damping):
+            self.names, adjacency = list(graph), nx.to_scipy_sparse_array(graph, dtype=float)
+        if not isinstance(seeds, Mapping):
+            seeds = dict.fromkeys([seeds] if isinstance(seeds, str) else seeds, 1.0)
+        if not seeds:
+            raise MiniragError("A walk needs at least one seed node.")
+        if unknown := [seed for seed in seeds if seed not in self.names]:
+            raise MiniragError(f"Seeds must be nodes of the graph; {unknown[0]!r} is none.")
+        home = np.array([float(seeds.get(name, 0.0)) for name in self.names])
+        self.home, self.seeds = home / home.sum(), {"seed": list(seeds)}
+        self._matrix = transition_matrix(adjacency).matrix
+        self._places = layout(graph, highlight=self.seeds)
+        self.walk = lru_cache(maxsize=32)(self._walk)
+        meaning = "damping: follow an edge"
+        sliders = [Slider("step", "step", 0, steps, 1, 0)]
+        super().__init__([*sliders, Slider("damping", meaning, 0.1, 0.95, 0.05, damping)])
+
+    def _walk(self, damping: float) -> Vector:
         """Distributions of all steps, (steps + 1, nodes): follow an edge with probability
         `damping`, else jump home.
         """
@@ -292,50 +270,30 @@ class WalkExplorer(Explorer):
         return np.array(rows)
 
     @property
-    def mass(self):
+    def mass(self) -> Vector:
         """The distribution at the present step, (nodes,)."""
         return self.walk(self.state["damping"])[self.state["step"]]
 
-    def _moved_mass(self):
+    def _moved_mass(self) -> float:
         rows, step = self.walk(self.state["damping"]), self.state["step"]
         return float(np.abs(rows[step] - rows[step - 1]).sum() / 2) if step else 0.0
 
-    def figure(self):
+    def figure(self) -> Figure:
         step, damping = self.state["step"], self.state["damping"]
-        caption = f"Step {step} of {self.last}, damping {damping:.2f}. Mass that moved in this step: {self._moved_mass():.4f}."
-        return draw_graph(
-            self.graph,
-            self._places,
-            self.mass,
-            {"seed": self.seeds},
-            self.node_labels,
-            caption=caption,
-            score_name="probability mass",
-            score_max=self.home.max(),
-        )
+        caption = f"Step {step} of {self.last}, damping {damping:.2f}. "
+        caption += f"Mass that moved in this step: {self._moved_mass():.4f}."
+        name, peak = "probability mass", self.home.max()
+        mass = (self._places, self.mass, self.seeds)
+        return draw_graph(self.graph, *mass, caption=caption, score_name=name, score_max=peak)
 
-    def html(self):
+    def html(self) -> str:
         return self.figure().svg
 
-    def describe(self):
-        mass, labels = self.mass, self.node_labels or {}
-        best = sorted(
-            range(len(mass)), key=lambda i: (-round(float(mass[i]), 6), str(self.names[i]))
-        )[:8]
-        head = f"step {self.state['step']}, damping {self.state['damping']:.2f}; mass that moved in this step: {self._moved_mass():.4f}"
+    def describe(self) -> str:
+        state, mass = self.state, self.mass
+        order = sorted(zip(-mass.round(6), map(str, self.names), mass))[:8]
+        head = f"step {state['step']}, damping {state['damping']:.2f}; "
+        head += f"mass that moved in this step: {self._moved_mass():.4f}"
         return "\n".join(
-            [head]
-            + [
-                f"  {mass[i]:.4f}  {labels.get(self.names[i], self.names[i])}"
-                for i in best
-                if mass[i] > 0
-            ]
+            [head, *(f"  {share:.4f}  {name}" for _, name, share in order if share > 0)]
         )
-
-
-def _adjacency(graph):
-    if isinstance(graph, Graph):
-        return adjacency_matrix(graph)
-    import networkx as nx
-
-    return nx.to_scipy_sparse_array(graph, dtype=float)

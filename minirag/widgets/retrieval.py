@@ -1,18 +1,26 @@
 """Explorers of rankings: BM25's two parameters, and what two methods find question by question."""
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from ..algorithms.bm25 import BM25, tokenize
+from ..core.corpus import Corpus, Question
 from ..core.errors import MiniragError
-from ..core.results import Passage
+from ..core.results import Passage, Retrieval
 from ..operators import rank
-from ..viz import draw_ranking
+from ..viz import Figure, draw_ranking
 from ..viz.passages import passage_lines, passage_rows, passage_table
-from ..viz.scene import PALE, SKY, WHITE, ink_on
+from ..viz.scene import Colour, ink_on
 from .explorer import Choice, Explorer, Slider
 
-LANE, LEFT, WIDTH = 26, 64, 760
 CELL = "style='text-align:left;vertical-align:top'"
+SHOWN = {
+    "all": "all questions",
+    "hit": "all gold found by {b}",
+    "miss": "some gold missed by {b}",
+    "gained": "{b} finds more than {a}",
+    "lost": "{b} finds less than {a}",
+}
 
 
 class BM25Explorer(Explorer):
@@ -23,83 +31,66 @@ class BM25Explorer(Explorer):
     nothing else.
     """
 
-    def __init__(self, corpus, questions, shown=5):
+    def __init__(self, corpus: Corpus, questions: Iterable[Question], shown: int = 5) -> None:
         self.chunks, self.questions, self.shown = corpus.chunks, {q.id: q for q in questions}, shown
         if not self.questions:
             raise MiniragError("BM25Explorer needs at least one question.")
         self.documents = [tokenize(chunk.passage) for chunk in self.chunks]
         options = tuple((f"{q.id}: {q.text[:100]}", q.id) for q in self.questions.values())
         choice = Choice("question", "Question", options, options[0][1])
-        super().__init__(
-            [
-                choice,
-                Slider("k1", "k1: repetition", 0.0, 3.0, 0.1, 1.5),
-                Slider("b", "b: length", 0.0, 1.0, 0.05, 0.75),
-            ]
-        )
+        k1 = Slider("k1", "k1: repetition", 0.0, 3.0, 0.1, 1.5)
+        super().__init__([choice, k1, Slider("b", "b: length", 0.0, 1.0, 0.05, 0.75)])
 
     @property
-    def question(self):
+    def question(self) -> Question:
         return self.questions[self.state["question"]]
 
-    def index(self):
+    def index(self) -> BM25:
+        """BM25 with the present parameters."""
         return BM25(self.documents, k1=self.state["k1"], b=self.state["b"])
 
-    def passages(self):
+    def passages(self) -> list[Passage]:
+        """The first passages for the present question."""
         scores = self.index().scores(tokenize(self.question.text))
-        return [
-            Passage(self.chunks[i], float(scores[i]), place)
-            for place, i in enumerate(rank(scores, self.shown), start=1)
-        ]
+        places = enumerate(rank(scores, self.shown), start=1)
+        return [Passage(self.chunks[i], float(scores[i]), place) for place, i in places]
 
-    def words(self):
+    def words(self) -> dict[str, list[float]]:
         """{word of the question: its share of the score of every passage shown}, words in the
         question's order, those worth nothing left out.
         """
-        index, places = (
-            self.index(),
-            [[c.id for c in self.chunks].index(p.id) for p in self.passages()],
-        )
+        index, ids = self.index(), [chunk.id for chunk in self.chunks]
+        places = [ids.index(passage.id) for passage in self.passages()]
         asked = dict.fromkeys(tokenize(self.question.text))
-        shares = {word: [float(index.scores([word])[i]) for i in places] for word in asked}
+        shares = {word: index.scores([word])[places].tolist() for word in asked}
         return {word: row for word, row in shares.items() if any(row)}
 
-    def describe(self):
+    def describe(self) -> str:
         head = f"k1 {self.state['k1']:.2f}, b {self.state['b']:.2f}: {self.question.text}"
-        best = sorted(
-            ((row[0], word) for word, row in self.words().items() if row[0]),
-            key=lambda pair: (-round(pair[0], 6), pair[1]),
-        )
-        first = "  first passage: " + ", ".join(f"{word} {share:.2f}" for share, word in best[:5])
+        shares = [(row[0], word) for word, row in self.words().items() if row[0]]
+        best = sorted(shares, key=lambda pair: (-round(pair[0], 6), pair[1]))[:5]
+        first = "  first passage: " + ", ".join(f"{word} {share:.2f}" for share, word in best)
         return "\n".join([head, *passage_lines(self.passages(), self.question.gold), first])
 
-    def html(self):
+    def html(self) -> str:
         words, passages = self.words(), self.passages()
         top = max((value for row in words.values() for value in row), default=0.0) or 1.0
         head = "".join(f"<th>{p.rank}</th>" for p in passages)
-        rows = "".join(
-            f"<tr style='background:transparent'><td {CELL}>{escape(w)}</td>{''.join(_shade(v, top) for v in row)}</tr>"
-            for w, row in words.items()
-        )
-        table = f"<table style='color:#1A1A1A'><tr><th style='text-align:left'>word</th>{head}</tr>{rows}</table>"
+        rows = [f"<tr><th style='text-align:left'>word</th>{head}</tr>"]
+        for word, row in words.items():
+            cells = "".join(_shade(value, top) for value in row)
+            first = f"<td {CELL}>{escape(word)}</td>"
+            rows.append(f"<tr style='background:transparent'>{first}{cells}</tr>")
+        table = f"<table style='color:#1A1A1A'>{''.join(rows)}</table>"
         found = passage_table(passages, self.question.gold, list(words))
-        return f"<p>{escape(self.question.text)}</p>{found}<p>What each word brings the passage at each rank:</p>{table}"
+        note = "<p>What each word brings the passage at each rank:</p>"
+        return f"<p>{escape(self.question.text)}</p>{found}{note}{table}"
 
 
-def _shade(value, top):
-    colour = SKY if value > top / 2 else PALE if value else WHITE
-    return (
-        f"<td style='background:{colour};color:{ink_on(colour)};text-align:right'>{value:.2f}</td>"
-    )
-
-
-SHOWN = {
-    "all": "all questions",
-    "hit": "all gold found by {b}",
-    "miss": "some gold missed by {b}",
-    "gained": "{b} finds more than {a}",
-    "lost": "{b} finds less than {a}",
-}
+def _shade(value: float, top: float) -> str:
+    colour = Colour.SKY if value > top / 2 else Colour.PALE if value else Colour.WHITE
+    look = f"background:{colour};color:{ink_on(colour)};text-align:right"
+    return f"<td style='{look}'>{value:.2f}</td>"
 
 
 class RetrievalBrowser(Explorer):
@@ -110,7 +101,12 @@ class RetrievalBrowser(Explorer):
     given.
     """
 
-    def __init__(self, rows, names=None, k=5):
+    def __init__(
+        self,
+        rows: Iterable[tuple[Question, Retrieval, Retrieval]],
+        names: Sequence[str] | None = None,
+        k: int = 5,
+    ) -> None:
         self.rows = {question.id: (question, first, second) for question, first, second in rows}
         if not self.rows:
             raise MiniragError(
@@ -120,82 +116,73 @@ class RetrievalBrowser(Explorer):
         self.names, self.k = tuple(names or (first.method, second.method)), k
         self.members = {state: [i for i in self.rows if self._is(i, state)] for state in SHOWN}
         a, b = self.names
-        filters = tuple(
-            (f"{text.format(a=a, b=b)} ({len(self.members[state])})", state)
-            for state, text in SHOWN.items()
-        )
-        super().__init__([Choice("show", "Show", filters, "all"), self._question_choice("all")])
+        counts = {state: len(members) for state, members in self.members.items()}
+        filters = [(f"{text.format(a=a, b=b)} ({counts[s]})", s) for s, text in SHOWN.items()]
+        show = Choice("show", "Show", tuple(filters), "all")
+        super().__init__([show, self._question_choice("all")])
 
-    def found(self, question_id):
+    def found(self, question_id: str) -> tuple[int, int, int]:
         """How many gold passages each method has among its first k: (first, second, all gold)."""
-        question, *retrievals = self.rows[question_id]
-        return (
-            *(len(set(question.gold) & set(r.ids[: self.k])) for r in retrievals),
-            len(set(question.gold)),
-        )
+        question, first, second = self.rows[question_id]
+        gold = set(question.gold)
+        hits = [len(gold.intersection(r.ids[: self.k])) for r in (first, second)]
+        return hits[0], hits[1], len(gold)
 
-    def _is(self, question_id, state):
+    def _is(self, question_id: str, state: str) -> bool:
         first, second, gold = self.found(question_id)
-        return {
-            "all": True,
-            "hit": second == gold,
-            "miss": second < gold,
-            "gained": second > first,
-            "lost": second < first,
-        }[state]
+        hits = {"all": True, "hit": second == gold, "miss": second < gold}
+        return {**hits, "gained": second > first, "lost": second < first}[state]
 
-    def _question_choice(self, state):
-        ids = self.members[state]
-        options = tuple((f"{i}: {self.rows[i][0].text[:110]}", i) for i in ids) or (
-            ("no such question", None),
-        )
-        return Choice("question", "Question", options, options[0][1])
+    def _question_choice(self, state: str) -> Choice:
+        options = [(f"{i}: {self.rows[i][0].text[:110]}", i) for i in self.members[state]]
+        shown = tuple(options) or (("no such question", None),)
+        return Choice("question", "Question", shown, shown[0][1])
 
-    def changed(self, name):
+    def changed(self, name: str) -> None:
+        """Offer the questions of the kind that is shown."""
         if name == "show":
             choice = self.controls["question"] = self._question_choice(self.state["show"])
             if self.state["question"] not in self.members[self.state["show"]]:
                 self.state["question"] = choice.value
 
-    def _counts(self):
-        return ", ".join(
-            f"{state} {len(members)}" for state, members in self.members.items() if state != "all"
-        )
-
-    def figure(self):
+    def figure(self) -> Figure:
         """Both rankings of the present question side by side."""
         question, first, second = self.rows[self.state["question"]]
-        return draw_ranking(
-            first, second, self.names, gold=question.gold, k=max(10, self.k), title=question.text
-        )
+        k, title = max(10, self.k), question.text
+        return draw_ranking(first, second, self.names, gold=question.gold, k=k, title=title)
 
-    def html(self):
+    def html(self) -> str:
         if self.state["question"] is None:
             return "<p>No question is of this kind.</p>"
         question, *retrievals = self.rows[self.state["question"]]
         *found, gold = self.found(question.id)
-        answers = (
-            f" <span style='color:#555555'>Answer: {escape(' / '.join(question.answers))}</span>"
-            if question.answers
-            else ""
-        )
-        columns = "".join(
-            f"<td style='vertical-align:top;width:50%'><b>{escape(name)}</b>: {hits} of {gold} gold in the first {self.k}"
-            f"<table style='width:100%;color:#1A1A1A'>{passage_rows(r.passages[: self.k], question.gold, question.answers, 90)}</table></td>"
-            for name, hits, r in zip(self.names, found, retrievals)
-        )
-        missing = [i for i in question.gold if not any(i in r.ids[: self.k] for r in retrievals)]
-        note = f"<p>Found by neither: {escape(', '.join(missing))}</p>" if missing else ""
-        return f"<p><b>{escape(question.text)}</b>{answers}</p><table style='width:100%'><tr style='background:transparent'>{columns}</tr></table>{note}"
-
-    def describe(self):
-        head = f"{len(self.rows)} questions, {self.names[0]} against {self.names[1]}, first {self.k}: {self._counts()}"
-        if self.state["question"] is None:
-            return f"{head}\nno question is of this kind"
-        question, *retrievals = self.rows[self.state["question"]]
-        lines = [head, f"{question.id}: {question.text}"]
-        for name, hits, retrieval in zip(self.names, self.found(question.id), retrievals):
-            lines += [f"{name}: {hits} of {len(set(question.gold))} gold"] + passage_lines(
-                retrieval.passages[: self.k], question.gold
+        answers = f"Answer: {escape(' / '.join(question.answers))}"
+        answers = f" <span style='color:#555555'>{answers}</span>" if question.answers else ""
+        columns, missing = "", set(question.gold)
+        for name, hits, retrieval in zip(self.names, found, retrievals):
+            missing -= set(retrieval.ids[: self.k])
+            rows = passage_rows(
+                retrieval.passages[: self.k], question.gold, question.answers, characters=90
             )
+            head = f"<b>{escape(name)}</b>: {hits} of {gold} gold in the first {self.k}"
+            table = f"<table style='width:100%;color:#1A1A1A'>{rows}</table>"
+            columns += f"<td style='vertical-align:top;width:50%'>{head}{table}</td>"
+        lost = ", ".join(i for i in question.gold if i in missing)
+        note = f"<p>Found by neither: {escape(lost)}</p>" if lost else ""
+        table = f"<tr style='background:transparent'>{columns}</tr>"
+        table = f"<table style='width:100%'>{table}</table>"
+        return f"<p><b>{escape(question.text)}</b>{answers}</p>{table}{note}"
+
+    def describe(self) -> str:
+        counts = [f"{s} {len(ids)}" for s, ids in self.members.items() if s != "all"]
+        head = f"{len(self.rows)} questions, {self.names[0]} against {self.names[1]}, "
+        lines = [f"{head}first {self.k}: {', '.join(counts)}"]
+        if self.state["question"] is None:
+            return f"{lines[0]}\nno question is of this kind"
+        question, *retrievals = self.rows[self.state["question"]]
+        *found, gold = self.found(question.id)
+        lines.append(f"{question.id}: {question.text}")
+        for name, hits, retrieval in zip(self.names, found, retrievals):
+            lines.append(f"{name}: {hits} of {gold} gold")
+            lines += passage_lines(retrieval.passages[: self.k], question.gold)
         return "\n".join(lines)
