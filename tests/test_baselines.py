@@ -182,6 +182,7 @@ def hyde(replies, **options):
     )
 
 
+@pytest.mark.paper("PathRAG", "sec-B")
 def test_hyde_searches_with_the_made_up_passage_alone_unless_told_otherwise():
     found = hyde("They met in Oslo.").retrieve(QUESTION, k=3)
     assert (
@@ -263,6 +264,7 @@ def test_propositions_find_the_passage_by_one_statement():
 # Dense and late interaction
 
 
+@pytest.mark.paper("Survey", "op-new")
 def test_vanilla_retrieves_what_dense_does():
     one, two = (
         mr.METHODS[name].build(mr.load_corpus("professors"), encoder="lsa")
@@ -285,6 +287,7 @@ def test_colbert_scores_by_tokens_and_shows_which_matched():
 # Semantic search into one window
 
 
+@pytest.mark.paper("GraphRAG", "sec-3.3")
 def test_semantic_search_fills_the_window_with_the_nearest_chunks():
     corpus = mr.load_corpus("professors")
     llm = Scripted(full_answer="All of it.")

@@ -34,6 +34,7 @@ def test_a_rule_finds_the_same_names_at_every_size_but_more_references_in_small_
     assert once["chunks"] == 1 and once["references"] == once["distinct"]
 
 
+@pytest.mark.paper("GraphRAG", "fig-2")
 def test_gleaning_a_rule_that_missed_nothing_adds_nothing(llm, professors):
     assert entity_references(professors, llm, 600, gleanings=2) == entity_references(
         professors, llm, 600
@@ -77,6 +78,7 @@ def test_the_stored_numbers_of_the_rule_on_real_text(llm):
             ), (name, size)
 
 
+@pytest.mark.paper("GraphRAG", "fig-2")
 @pytest.mark.needs("dulce")
 def test_the_stored_numbers_of_gpt4_on_dulce():
     from minirag.corpora.datasets import fetch

@@ -57,6 +57,7 @@ def edges_of(graph):
 CORPUS = corpus_of(("c0", "A and B."))
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.2")
 def test_the_paper_assesses_first_and_stops_when_nothing_is_missed():
     llm = Scripted(elements=[FIRST], glean_check=["NO"])
     found = extract_elements(CORPUS, llm, gleanings=3)
@@ -126,6 +127,7 @@ def test_broken_replies_leave_an_empty_chunk_and_are_counted():
     )
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.2")
 def test_claims_are_asked_with_the_names_of_the_chunk_and_linked_to_nodes():
     llm = Scripted(
         elements=[FIRST, END],
@@ -186,6 +188,7 @@ def test_claims_that_match_are_summarised_into_one_unless_the_code_is_followed()
         textual_knowledge_graph(chunks_of(2), elements, claims="merged")
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.2")
 def test_examples_of_the_domain_stand_in_the_extraction_prompt():
     """GraphRAG, Sec. 2.2: few-shot examples tailor the prompt, and so the key under which a
     recording finds it.
@@ -258,6 +261,7 @@ MET = elements_of(
 )
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.4")
 def test_weights_are_normalised_counts_or_counts_or_strengths():
     weights = {
         w: [e.weight for e in textual_knowledge_graph(chunks_of(3), MET, weight=w).edges]
@@ -374,6 +378,7 @@ def test_a_graph_with_claims_survives_its_files(tmp_path):
         Graph.load(tmp_path)
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.3")
 def test_nothing_and_one_description_need_no_call_and_repetitions_count_once():
     llm = Scripted(summarise=["Both."])
     assert (
@@ -386,6 +391,7 @@ def test_nothing_and_one_description_need_no_call_and_repetitions_count_once():
     assert summarise_element(Scripted(), "A", ["One.", "Two."], call_from=500) == "One.\nTwo."
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.3")
 def test_long_descriptions_are_summarised_in_turns_and_an_empty_reply_loses_nothing():
     llm = Scripted(summarise=["S1.", "", "S3."])
     texts = [f"word {i} {'x ' * 20}." for i in range(4)]

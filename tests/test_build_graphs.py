@@ -36,6 +36,7 @@ def llm():
     return minirag.load_llm("offline")
 
 
+@pytest.mark.paper("Survey", "graphs", "tab-2")
 def test_the_matrix_of_our_graphs_is_the_surveys(llm):
     matrix = attribute_matrix(five_graphs(llm, TableEncoder()))
     assert [row["attribute"] for row in matrix] == list(TABLE_2)

@@ -50,6 +50,7 @@ def check(document, chunks, size, tokenizer="regex"):
     )
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.1")
 @given(TEXTS, st.integers(1, 12), st.data())
 def test_token_chunks(text, size, data):
     overlap = data.draw(st.integers(0, size - 1))

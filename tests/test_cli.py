@@ -951,6 +951,7 @@ def test_reproduce_prints_markdown():
     )
 
 
+@pytest.mark.paper("Wang", "tab-4")
 @pytest.mark.needs("musique_train")
 def test_the_real_data_is_verified_and_reproduced(tmp_path):
     assert "complete and verified" in run("fetch", "musique_train").stdout

@@ -21,6 +21,8 @@ def random_graph(number):
     return graph
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.4")
+@pytest.mark.paper("Wang", "def-7")
 @pytest.mark.parametrize("method", ["leiden", "leidenalg", "louvain"])
 def test_every_level_is_a_partition_that_refines_the_one_above(method):
     for number in range(200 if method == "leiden" else 40):
@@ -47,6 +49,7 @@ def test_modularity_is_networkx_s():
                 )
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.4")
 @pytest.mark.parametrize("method", ["leiden", "leidenalg"])
 def test_leiden_finds_the_best_known_partition_of_a_known_graph(method):
     club = nx.Graph(list(nx.karate_club_graph().edges))

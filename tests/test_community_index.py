@@ -39,6 +39,7 @@ def one_community(graph):
     return communities_of(graph, [["".join(node.name for node in graph.nodes)]])
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.5-leaf")
 def test_leaf_elements_stand_in_the_order_of_prominence():
     """WE-G1 on a graph; its top edge vanishes under the released code's choice (G2)."""
     graph = graph_of(FIVE)
@@ -98,6 +99,7 @@ def three_parts(sizes=(70, 50, 30), reports=(20, 15, 10)):
     return communities, count, {place: Report("r", "s") for place in (1, 2, 3)}
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.5-higher")
 @pytest.mark.parametrize("limit, held, tokens, left", [
     (150, ["X", "Y", "Z"], 150, {}),
     (100, ["report 1", "Y", "Z"], 100, {}),
@@ -433,6 +435,7 @@ def test_a_kept_division_comes_back_and_is_compared_with_a_fresh_one():
     assert [len(level) for level in unsplit.communities.levels] == [1, 1]
 
 
+@pytest.mark.paper("GraphRAG", "fig-3")
 def test_a_clear_division_is_stable_and_its_levels_are_told():
     clear = graph_of(
         [f"{g}{a}-{g}{b}" for g in "xyz" for a in range(5) for b in range(a)] + ["x0-y0", "y0-z0"]

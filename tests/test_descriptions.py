@@ -65,6 +65,7 @@ def random_graph(rng, texts, most=7):
     ), rng.randrange(count)
 
 
+@pytest.mark.paper("GRAG", "description")
 def test_the_papers_template_on_the_worked_example():
     """GRAG, Sec. 4.2 (description)"""
     assert split(EXAMPLE) == ((0, 1, 2, 3), (4,))
@@ -142,6 +143,7 @@ def test_a_long_chain_needs_no_recursion():
     assert survives(chain)
 
 
+@pytest.mark.paper("GRAG", "description")
 def test_nothing_is_lost_on_five_hundred_hostile_graphs():
     """GRAG, Sec. 4.2 (description)"""
     rng = random.Random(8)

@@ -55,6 +55,7 @@ def test_a_task_without_questions_has_no_baselines():
         shallow_baselines(detours(train=0, validation=0, test=0))
 
 
+@pytest.mark.paper("GRAG", "fig-3")
 def test_more_and_larger_ego_graphs_retrieve_more_of_the_evidence():
     """What the sweep of Figure 3 turns, before anything is trained. Source: GRAG, Fig. 3 (fig-3)"""
     questions = detours(train=0, validation=0, test=40).test
@@ -71,6 +72,7 @@ def test_more_and_larger_ego_graphs_retrieve_more_of_the_evidence():
     assert all(fewer <= more for fewer, more in zip(one, two))
 
 
+@pytest.mark.paper("GRAG", "valid-entities")
 def test_an_answer_is_valid_if_the_graph_has_a_node_of_this_text():
     """Right and made-up answers, told apart by a program; the paper asked people. Source: GRAG,
     Sec. 5.2 (valid-entities)
@@ -103,6 +105,7 @@ def test_the_oracle_of_retrieval_says_what_it_is():
     assert all(question.graph.nodes[0] in question.question for question in task.test)
 
 
+@pytest.mark.paper("GRAG", "tab-3")
 def test_a_drop_counts_when_it_is_larger_than_the_seeds_differ():
     """Source: GRAG, Table 3 (tab-3)"""
     runs = [

@@ -77,6 +77,7 @@ def test_every_condition_has_a_name_of_its_own_and_the_seeds_are_three():
     assert ABLATIONS[0].name == "GRAG"
 
 
+@pytest.mark.paper("GRAG", "eq-9", "eq-10")
 def test_a_masked_node_changes_the_vector_of_its_graph_and_of_no_other():
     """Source: GRAG, Eq. 9-10 (eq-9, eq-10)"""
     questions = [around_named(question) for question in detours(train=0, validation=0, test=4).test]
@@ -116,6 +117,7 @@ def test_rows_of_one_table_retrieve_once():
     assert all(set(question.evidence_nodes) <= nodes for question, nodes in zip(task.test, held))
 
 
+@pytest.mark.paper("GRAG", "eq-11")
 @pytest.mark.slow
 def test_the_answer_hangs_on_the_evidence_and_not_on_bystanders(tmp_path):
     """GRAG without descriptions, trained; then nodes are taken from every test graph. Without the

@@ -39,6 +39,7 @@ def test_our_division_is_no_worse_than_microsoft_s(result):
     )
 
 
+@pytest.mark.paper("GraphRAG", "tab-3")
 def test_table_3_on_real_reports(result):
     rows = rows_of(result)
     for owner in ("microsoft", "ours"):

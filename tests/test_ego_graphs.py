@@ -54,6 +54,7 @@ def rows(matrix):
     return [set(matrix[[i]].indices.tolist()) for i in range(matrix.shape[0])]
 
 
+@pytest.mark.paper("GRAG", "eq-2")
 def test_members_of_the_worked_example():
     """GRAG, Eq. 2"""
     nodes, edges = members(EXAMPLE, 1)
@@ -87,6 +88,7 @@ def test_members_are_those_of_networkx(direction):
         ]
 
 
+@pytest.mark.paper("GRAG", "eq-2")
 def test_pooling_of_the_worked_example():
     """GRAG, Eq. 2"""
     pair = TextualGraph(("x", "y"), ((0, "to", 1),))
@@ -151,6 +153,7 @@ def test_the_order_of_an_ego_graph():
     assert ego_graph(graph, 2, 2)[1] == (2, 1, 4, 3, 0)
 
 
+@pytest.mark.paper("GRAG", "eq-4")
 def test_ranking_is_scikit_learns_cosine():
     """GRAG, Eq. 4"""
     numbers = np.random.default_rng(4)

@@ -329,6 +329,7 @@ def test_mean_vectors_are_means():
 # --- the real data
 
 
+@pytest.mark.paper("GRAG", "tab-1")
 @needs_data
 def test_table_1(task):
     numbers = describe(task)
@@ -457,6 +458,7 @@ def test_the_command_writes_json(tmp_path):
     )
 
 
+@pytest.mark.paper("GRAG", "tab-2", "tab-4", "tab-5")
 def test_the_paper_s_numbers_are_stored_with_every_row_of_ours():
     """Source: GRAG, Table 2 (tab-2); GRAG, Table 4 (tab-4); GRAG, Table 5 (tab-5)"""
     rows = load_expected("expla_graphs")["rows"]

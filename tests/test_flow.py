@@ -23,11 +23,13 @@ from minirag.algorithms.flow import (
 EXAMPLE = [("S", "A"), ("S", "B"), ("A", "T"), ("A", "C"), ("B", "C"), ("C", "T"), ("C", "D")]
 
 
+@pytest.mark.paper("PathRAG", "eq-2")
 def test_resource_is_set_once_a_layer_at_a_time():
     flow = resource_flow(nx.DiGraph(EXAMPLE), "S")
     assert flow == pytest.approx({"S": 1, "A": 0.4, "B": 0.4, "T": 0.16, "C": 0.48, "D": 0.192})
 
 
+@pytest.mark.paper("PathRAG", "eq-4")
 def test_paths_of_the_worked_example():
     paths = [("".join(path), score) for path, score in flow_paths(nx.DiGraph(EXAMPLE), ["S", "T"])]
     assert [path for path, _ in paths] == ["SAT", "SACT", "SBCT"]
@@ -58,6 +60,7 @@ def test_a_chain():
     assert [scores[0, 1], scores[0, 1, 2], scores[0, 1, 2, 3]] == pytest.approx([1.8, 1.22, 0.984])
 
 
+@pytest.mark.paper("PathRAG", "eq-3")
 @pytest.mark.parametrize("successors, pruned", [(20, False), (21, True)])
 def test_a_busy_start_is_pruned_at_once(successors, pruned):
     star = nx.DiGraph([("hub", i) for i in range(successors)])
@@ -136,6 +139,7 @@ def test_the_released_procedure_on_300_random_graphs():
         assert all(score == pytest.approx(best[frozenset(path)]) for path, score in found)
 
 
+@pytest.mark.paper("PathRAG", "complexity")
 @given(st.integers(0, 10**6), st.sampled_from([0.6, 0.8, 0.9]), st.sampled_from([0.02, 0.05, 0.2]))
 @settings(max_examples=80, deadline=None)
 def test_nodes_passed_on_from_stay_under_the_papers_bound(seed, alpha, threshold):

@@ -114,6 +114,7 @@ def bundle(method, corpus, tmp_path_factory):
     return folder, training.train(lesson, folder), lesson
 
 
+@pytest.mark.paper("GRAG", "eq-2", "eq-3", "eq-4")
 def test_retrieved_ego_graphs_are_the_nearest_ones():
     """Every ego-graph by hand. Source: GRAG, Eq. 2-4 (eq-2, eq-3, eq-4)"""
     method, question = (
@@ -200,6 +201,7 @@ def test_follow_code_is_what_the_official_code_does():
     assert len(kept.retrieve("red?").trace[0].data["edges"]) == 2 and kept.chosen.text == "flat"
 
 
+@pytest.mark.paper("GRAG", "eq-8")
 def test_the_hard_prompt_is_the_ego_graphs_description():
     """Source: GRAG, Eq. 8 (eq-8)"""
     [example] = GRAG.from_graph(GRAPH, encoder=encoder(), hops=1, direction="out", top=1).examples(

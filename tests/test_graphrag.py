@@ -99,6 +99,7 @@ def test_no_prompt_exceeds_the_window_and_no_unit_is_lost_silently(
     assert len(kept) + reduced.data["left_out"] == helpful
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.6")
 def test_the_windows_of_the_worked_example():
     """WE-G3: sizes 50 30 60 20 90 in the order given, ten tokens of header, windows of 100."""
     sizes = dict(zip("abcde", (50, 30, 60, 20, 90)))
@@ -117,6 +118,7 @@ def _shuffled(items, seed):
     return items
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.6")
 def test_the_reduce_window_of_the_worked_example():
     """WE-G4: p1 and p3 fit, p4 overflows and stops, p2 scored 0."""
     answers = {"p1": (90, 40), "p2": (0, 5), "p3": (70, 50), "p4": (70, 20), "p5": (20, 10)}
@@ -195,6 +197,8 @@ def test_replies_without_an_answer_are_counted():
     assert "1 windows without a readable answer" in mapped.summary and llm.ledger.total.dropped == 1
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.6")
+@pytest.mark.paper("Survey", "generation")
 def test_helpful_answers_are_sorted_by_score():
     scores = iter([20, 90, 0, 60])
     llm = Scripted(
@@ -295,6 +299,8 @@ def toy():
     return CommunityIndex(communities, reports, {}, "a test")
 
 
+@pytest.mark.paper("GraphRAG", "sec-3.3")
+@pytest.mark.paper("Survey", "op-community")
 def test_levels_and_their_projection():
     method = GLOBAL.from_index(toy(), encoder="lsa", level=1)
     ids = lambda **options: sorted(
@@ -333,6 +339,8 @@ def test_an_offline_answer_cites_reports_and_passages_and_counts_its_tokens():
     )
 
 
+@pytest.mark.paper("GraphRAG", "sec-5")
+@pytest.mark.paper("Survey", "op-new")
 def test_reports_are_searched_by_vectors_before_map_reduce_and_rolled_up():
     index = toy()
     index.reports[3] = Report("Lighthouse", "The lighthouse keeper paints lamps.", 1.0)
@@ -421,6 +429,7 @@ def test_triples_that_came_with_a_corpus_become_a_textual_graph():
     )
 
 
+@pytest.mark.paper("Survey", "op-node", "op-relationship", "op-chunk", "op-community")
 def test_local_search_composes_its_four_operators():
     graph = graph_of(["A-B", "B-C", "D-E"])
     index = write_reports(communities_of(graph, [["ABC", "DE"]]), load_llm("offline"))
@@ -575,6 +584,7 @@ def test_local_search_may_put_reports_first_and_every_passage():
         assert len(held["passages"]) == 1 if follow == "paper" else len(held["passages"]) > 1
 
 
+@pytest.mark.paper("GraphRAG", "sec-3.3")
 def test_text_summaries_read_every_chunk():
     corpus = mr.load_corpus("professors")
     answer = TS.build(corpus, window=3000).answer(corpus.questions[0].text)

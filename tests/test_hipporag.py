@@ -50,6 +50,7 @@ def walked(method):
     return dict(zip((n.name for n in method.graph.nodes), walked_scores(method)))
 
 
+@pytest.mark.paper("Wang", "hippo-ppr", "hippo-specificity", "hippo-passages")
 def test_specificity_flips_the_top_passage():
     """WE-H2."""
     plain, specific = stab(specificity=False), stab()
@@ -72,6 +73,7 @@ def test_specificity_flips_the_top_passage():
     assert min_max(np.array([3 / 5, 5 / 9, 4 / 9])) == pytest.approx([1, 5 / 7, 0])
 
 
+@pytest.mark.paper("Wang", "hippo-synonymy")
 @pytest.mark.parametrize("synonymy, weight", [("overwrite", 0.85), ("add", 3.85), ("none", 3.0)])
 def test_synonymy_overwrites_or_adds(synonymy, weight):
     """WE-H3; both directions are summed, so only ratios matter."""
@@ -154,6 +156,7 @@ def test_reset_gives_each_entity_or_each_node_its_share():
     assert list(node.reset_vector(linked, 3, np.array([0.5, 1, 1]))) == [0.5, 1, 0]
 
 
+@pytest.mark.paper("Wang", "hippo-matrix", "hippo-passages")
 def test_the_defaults_are_the_papers_counts_and_equal_query_nodes():
     """Wang, Sec. IV-B: "the number of times each noun phrase ... appears"; "each query node has
     equal probability".
@@ -213,6 +216,7 @@ def test_occurrences_in_a_row_all_count():
     assert passage_matrix(graph, script="ascii").toarray().tolist() == [[2, 1]]
 
 
+@pytest.mark.paper("Wang", "hippo-matrix")
 def test_passage_matrices_count_differently():
     corpus = corpus_of(("p", "Ada met Ben. Ada wrote to Ben. Ada saw Cy. Ada!"))
     triples = [
@@ -234,6 +238,7 @@ def test_passage_matrices_count_differently():
         passage_matrix(graph, "sum")
 
 
+@pytest.mark.paper("Survey", "op-relationship", "op-chunk")
 def test_facts_route_equals_relationship_then_chunk_aggregators():
     method = stab(passage_matrix="facts")
     retrieval = method.retrieve("?")
@@ -266,6 +271,7 @@ def walked_scores(method):
     return method.retrieve("?").trace.last(WalkStep).scores
 
 
+@pytest.mark.paper("Wang", "hippo-specificity")
 def test_specificity_is_one_over_passages():
     graph = knowledge_graph(STAB.chunks, STAB_TRIPLES)
     assert dict(zip((n.name for n in graph.nodes), node_specificity(graph))) == {
@@ -306,6 +312,7 @@ def test_with_options_equals_building_anew():
         ], change
 
 
+@pytest.mark.paper("Survey", "sec-B.3")
 def test_a_walk_over_a_rich_graph_links_to_names_or_to_descriptions():
     """Source: Survey, App. B.3 (sec-B.3). Only a description calls Ada "the founder"."""
     chunks = tuple(Chunk(f"p{i}", f"Passage {i}.", f"p{i}") for i in (1, 2, 3))

@@ -101,6 +101,7 @@ def test_the_win_rates_of_both_orders_are_averaged(slots, rate):
     )
 
 
+@pytest.mark.paper("GraphRAG", "sec-3.4")
 def test_every_pair_is_asked_five_times_and_the_order_swapped_on_request():
     llm = prefers("more")
     verdicts = judge_answers(llm, QUESTIONS, ANSWERS, criteria=("comprehensiveness", "directness"))
@@ -156,6 +157,7 @@ def in_one_call(**by_criterion):
     return Scripted(lambda task, fields: json.dumps(reply))
 
 
+@pytest.mark.paper("Survey", "fig-19")
 def test_the_surveys_judge_is_asked_once_for_all_criteria_and_an_overall_winner():
     judge = in_one_call(Comprehensiveness=1, Diversity=2, Empowerment=1, Overall_Winner=1)
     verdicts = judge_answers(judge, QUESTIONS, ANSWERS, SURVEY_CRITERIA, repeats=1, overall=True)
@@ -214,6 +216,8 @@ VERDICTS = st.lists(
 )
 
 
+@pytest.mark.paper("GraphRAG", "fig-4")
+@pytest.mark.paper("PathRAG", "tab-1")
 @given(VERDICTS, st.sampled_from(["half", "exclude"]))
 def test_a_matrix_is_antisymmetric_and_its_interval_holds_the_rate(rows, ties):
     slot = {"a": 1, "b": 2, "": 0, None: None}
@@ -264,6 +268,7 @@ def test_offline_no_one_judges_and_no_one_invents_questions():
             compare_windows(method, judge, QUESTIONS)
 
 
+@pytest.mark.paper("GraphRAG", "sec-3.5")
 @pytest.mark.parametrize("name, windows", [("ss", (150, 200)), ("local", (20, 100))])
 def test_windows_are_judged_against_one_another(name, windows):
     """Scripted: the reader repeats its passages, so a larger window gives a longer answer."""
@@ -280,6 +285,7 @@ def test_windows_are_judged_against_one_another(name, windows):
     assert matrix.rates.tolist() == [[50, 100, 100], [0, 50, 100], [0, 0, 50]]
 
 
+@pytest.mark.paper("PathRAG", "sec-C")
 def test_mistakes_are_named():
     with pytest.raises(MiniragError, match="beauty"):
         judge_answers(prefers("more"), QUESTIONS, ANSWERS, criteria=("beauty",))
@@ -296,6 +302,8 @@ def test_mistakes_are_named():
     } == set(CRITERIA)
 
 
+@pytest.mark.paper("GraphRAG", "sec-3.2", "tab-1")
+@pytest.mark.paper("Survey", "fig-18")
 def test_five_users_with_five_tasks_and_five_questions_make_125():
     def reply(task, fields):
         if task == "user_tasks":

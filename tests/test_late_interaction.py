@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.algorithms.vectors import InvertedLists, exact_neighbours, measured_epsilon
 from minirag.algorithms.late_interaction import (
     TokenVectors,
     best_matches,
@@ -17,7 +16,7 @@ from minirag.algorithms.late_interaction import (
     self_maxsim,
 )
 from minirag.algorithms.synonyms import token_synonymy_pairs
-from minirag.algorithms.vectors import normalize
+from minirag.algorithms.vectors import InvertedLists, exact_neighbours, measured_epsilon, normalize
 from minirag.encoders import text_encoders as encoders
 from minirag.encoders.token_encoders import load_token_encoder
 
@@ -119,6 +118,7 @@ def test_a_text_scores_most_against_itself_and_a_block_stays_small():
     assert [len(scores) for _, scores in maxsim_blocks(texts, texts, cells=3)] == [1, 2]
 
 
+@pytest.mark.paper("Wang", "hippo-synonymy")
 def test_synonyms_by_normalised_maxsim():
     """WE-C: MaxSim 1.8 of 2; and the asymmetry 1/1 against 1/2."""
     texts = TokenVectors.stack([AXES, np.array([[0.6, 0.8], [1.0, 0.0]]), AXES[:1]])
@@ -172,6 +172,7 @@ def test_hidden_states_do_not_depend_on_company_and_average_to_the_text(monkeypa
 # Approximate neighbours
 
 
+@pytest.mark.paper("Wang", "def-4", "def-5")
 def test_all_cells_are_exact_and_one_cell_is_only_near():
     rng = np.random.default_rng(1)
     vectors, queries = normalize(rng.normal(size=(200, 8))), normalize(rng.normal(size=(30, 8)))
@@ -188,6 +189,7 @@ def test_all_cells_are_exact_and_one_cell_is_only_near():
     assert (epsilon == 0).tolist() == [a == b for a, b in zip(near, exact)]
 
 
+@pytest.mark.paper("Wang", "def-5")
 def test_epsilon_by_hand():
     vectors, query = np.array([[1.0, 0], [0, 2.0], [3.0, 0]]), np.zeros((1, 2))
     assert [measured_epsilon(query, vectors, [[at]])[0] for at in (0, 1, 2)] == [0, 1, 2]

@@ -28,6 +28,7 @@ def test_the_survey_lists_some_of_our_methods():
     assert {"hipporag", "g-retriever"} <= set(LISTED)
 
 
+@pytest.mark.paper("Survey", "indices", "tab-1", "tab-3")
 @pytest.mark.parametrize("name", LISTED)
 def test_a_methods_row_is_the_surveys_row(name):
     method, one, three = METHODS[name], TABLES["table_1"][name], TABLES["table_3"][name]
@@ -92,6 +93,7 @@ def test_judged_methods_answer_in_full():
     assert {name for name, task in tasks.items() if task == "answer"} == set(METHODS) - JUDGED - own
 
 
+@pytest.mark.paper("Survey", "generation")
 @pytest.mark.parametrize(
     "name", ["bm25", "hipporag", "graphrag-local", "graphrag-ss", "lightrag-hybrid", "pathrag"]
 )

@@ -111,6 +111,7 @@ def test_a_batch_is_one_disconnected_graph(table):
     )
 
 
+@pytest.mark.paper("GRAG", "eq-5")
 def test_every_text_is_encoded_once():
     asked = []
 
@@ -123,6 +124,7 @@ def test_every_text_is_encoded_once():
     assert len(asked) == 1 and len(asked[0]) == len(set(asked[0]))
 
 
+@pytest.mark.paper("GRAG", "eq-10")
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12))
 def test_softmax_and_mean_by_group_are_those_of_each_group(groups):
@@ -135,6 +137,7 @@ def test_softmax_and_mean_by_group_are_those_of_each_group(groups):
             assert torch.allclose(found[group == number], naive(rows[group == number]))
 
 
+@pytest.mark.paper("GRAG", "eq-9")
 @pytest.mark.parametrize("messages", ["both", "along"])
 def test_one_layer_is_attention_written_as_a_loop(table, messages):
     torch.manual_seed(1)
@@ -253,6 +256,7 @@ def test_normalisation_undoes_the_pruning_of_a_node_without_edges():
         assert torch.cosine_similarity(whole, pruned) > 0.8
 
 
+@pytest.mark.paper("GRAG", "eq-6")
 def test_distances_of_the_paper_and_of_the_code():
     """Scalar Euclidean distance in the text, element by element in the code. Source: GRAG, Eq. 6
     (eq-6)
@@ -283,6 +287,7 @@ def ScalingFactorWithout(factor):
     return plain
 
 
+@pytest.mark.paper("GRAG", "eq-11")
 def test_gradients_reach_both_pruning_mlps_through_the_frozen_language_model(folder, table):
     """Source: GRAG, Eq. 6 (eq-6); GRAG, Eq. 11 (eq-11)"""
     model, collate = model_of(folder, table), Collator(table)
@@ -326,6 +331,7 @@ def test_settings_follow_paper_or_code():
             Settings.of(**wrong)
 
 
+@pytest.mark.paper("GRAG", "eq-10")
 def test_a_token_is_as_long_as_a_word(folder, table):
     model, collate = model_of(folder, table), Collator(table)
     token = model.token(collate(EXAMPLES))
@@ -336,6 +342,7 @@ def test_a_token_is_as_long_as_a_word(folder, table):
     assert torch.equal(constant[0], constant[3])
 
 
+@pytest.mark.paper("GRAG", "eq-7", "eq-8")
 def test_the_prompt_is_start_token_text_question_answer(folder, table):
     """Source: GRAG, Eq. 7-8 (eq-7, eq-8)"""
     language = LanguageModel.load(folder)
@@ -421,6 +428,7 @@ def test_only_what_should_change_changes(folder, table):
         assert changed == trained
 
 
+@pytest.mark.paper("GRAG", "sec-A.1")
 def test_low_rank_starts_as_the_layer_itself():
     torch.manual_seed(0)
     linear = torch.nn.Linear(6, 4)
@@ -573,6 +581,7 @@ def test_early_stop_keeps_the_best_epoch(folder, table, monkeypatch):
     assert report.best == {"epoch": 1, "accuracy": 0.9} and len(report.history) == 4
 
 
+@pytest.mark.paper("GRAG", "sec-A.1")
 def test_the_learning_rate_rises_and_falls():
     values = [one_cycle(share / 100) for share in range(101)]
     assert (

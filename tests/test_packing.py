@@ -2,6 +2,7 @@
 and nothing is lost silently.
 """
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ EDGES = [("e1", "A", "B"), ("e2", "B", "C"), ("e3", "C", "D"), ("e4", "B", "D"),
 DEGREE = {"A": 1, "B": 3, "C": 2, "D": 3, "E": 1}
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.5-leaf")
 def test_leaf_elements_come_by_combined_degree():
     """WE-G1."""
     assert [name for _, name in prioritise(EDGES, DEGREE)] == [
@@ -47,6 +49,7 @@ def test_the_released_code_keeps_one_edge_a_node():
     assert [edge for edge, *_ in first_edges(EDGES)] == ["e1", "e2", "e3", "e5"]
 
 
+@pytest.mark.paper("GraphRAG", "sec-2.5-higher")
 def test_substitution_goes_from_the_largest_sub_community():
     """WE-G2."""
     children = [(70, 20), (50, 15), (30, 10)]

@@ -44,6 +44,7 @@ def random_graph(seed):
     )
 
 
+@pytest.mark.paper("Wang", "hippo-ppr")
 def test_walking_a_path_of_four():  # WE-H1
     assert personalized_pagerank(PATH, FIRST, 0.5) * 45 == pytest.approx([26, 14, 4, 1])
     assert personalized_pagerank(PATH, FIRST, 0.1) * 4389 == pytest.approx([3970, 398, 20, 1])
@@ -52,6 +53,7 @@ def test_walking_a_path_of_four():  # WE-H1
     )
 
 
+@pytest.mark.paper("Wang", "hippo-specificity")
 def test_node_specificity_flips_the_order():  # WE-H2
     adjacency = sp.coo_array(
         (np.ones(3), ([0, 1, 0], [1, 2, 3])), shape=(4, 4)
@@ -67,6 +69,7 @@ def test_node_specificity_flips_the_order():  # WE-H2
     assert passages @ personalized_pagerank(adjacency, specific) * 15 == pytest.approx([8, 10, 5])
 
 
+@pytest.mark.paper("Wang", "hippo-ppr")
 @pytest.mark.parametrize("seed", range(200))
 def test_equal_to_igraph(seed):
     adjacency, graph, weights, reset, directed = random_graph(seed)
@@ -101,6 +104,7 @@ def test_by_hand_adds_parallel_edges_and_needs_no_integer_nodes():
     assert sum(found.values()) == pytest.approx(1)
 
 
+@pytest.mark.paper("Wang", "hippo-ppr")
 @given(seed=st.integers(0, 10_000), damping=st.sampled_from([0.0, 0.3, 0.5, 0.9]))
 @settings(max_examples=40, deadline=None)
 def test_solves_the_equation_that_defines_it(seed, damping):

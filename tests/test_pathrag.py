@@ -88,6 +88,7 @@ def paths_of(retrieval):
     return [("".join(path), round(score, 4)) for path, score in retrieval.trace[4].data["paths"]]
 
 
+@pytest.mark.paper("PathRAG", "eq-1", "eq-2", "eq-3", "eq-4")
 def test_the_worked_example_as_the_paper_has_it():
     found = over(graph_of(EXAMPLE)).retrieve("?", k=2)
     assert paths_of(found) == [("SAT", 0.78), ("SACT", 0.68), ("SBCT", 0.68)]
@@ -126,6 +127,7 @@ def test_the_worked_example_as_the_code_has_it():
     ]  # fmt: skip
 
 
+@pytest.mark.paper("PathRAG", "eq-1")
 def test_nodes_are_taken_from_each_keyword_in_turn():
     encoder = TableEncoder(
         {
@@ -155,6 +157,7 @@ def test_nodes_are_taken_from_each_keyword_in_turn():
     assert [name for name, *_ in low][:2] == ["a1", "a2"]
 
 
+@pytest.mark.paper("PathRAG", "eq-5")
 def test_a_path_becomes_text_node_edge_node():
     method = over(graph_of(EXAMPLE, "letter"), top_k=1)
     [text] = method.context(method.retrieve("?"))[0]["paths"]
@@ -171,6 +174,7 @@ def ends(method, question="?"):
     return ["".join(line[0] for line in text.split("\n")[::2]) for text in texts]
 
 
+@pytest.mark.paper("PathRAG", "eq-6")
 def test_the_most_reliable_path_ends_the_prompt_and_the_question_opens_it():
     method = over(graph_of(EXAMPLE))
     assert ends(method) == ["SBCT", "SACT", "SAT"]
@@ -188,6 +192,7 @@ def test_the_most_reliable_path_ends_the_prompt_and_the_question_opens_it():
         assert prompt.rindex("A → T") > prompt.rindex("C → T")
 
 
+@pytest.mark.paper("PathRAG", "tab-2", "tab-3")
 def test_the_ablations():
     graph = graph_of([*EXAMPLE, "ST"])
     method = over(graph, top_k=2)
@@ -233,6 +238,7 @@ def test_direction_decides_what_is_connected():
     ]
 
 
+@pytest.mark.paper("PathRAG", "eq-3")
 @pytest.mark.parametrize("out, pruned", [(20, 0), (21, 1)])
 def test_a_start_with_more_than_twenty_ways_out_is_pruned(out, pruned):
     graph = graph_of([("S", "T"), *(("S", f"x{i}") for i in range(out - 1))])
@@ -430,6 +436,7 @@ def test_where_the_released_code_ends_in_an_error(case):
     assert filled == (set() if no_keywords else {"passages", "entities", "paths"})
 
 
+@pytest.mark.paper("PathRAG", "lt")
 def test_the_light_version_and_wrong_choices(tmp_path):
     light = PathRAGLight.from_graph(graph_of(EXAMPLE), "offline", ENCODER)
     assert (light.chosen.nodes, light.chosen.top_k, light.chosen.alpha) == (20, 5, 0.8)

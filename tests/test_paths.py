@@ -29,6 +29,7 @@ def test_evidence_is_found_word_for_word_whatever_the_quotation_marks():
     assert word_coverage("An edge, a razor.", ["a razor edge", "knife edge"]) == pytest.approx(0.75)
 
 
+@pytest.mark.paper("PathRAG", "tokens")
 def test_rows_and_savings():
     result = reproduce_table("paths", rows=TEXTBOOK, encoder="lsa")
     rows = {row["method"]: row for row in result["rows"]}
@@ -76,6 +77,7 @@ def test_the_codes_setting_sends_as_much_as_the_released_code(name):
     assert metrics["evidence %"]["ours"] == pytest.approx(evidence, abs=2)
 
 
+@pytest.mark.paper("PathRAG", "fig-3")
 def test_a_sweep_passes_through_the_papers_setting():
     """Source: PathRAG, Fig. 3 (fig-3)"""
     names = ["textbook pathrag-paths-only", "textbook pathrag K 5", "textbook pathrag K 15"]

@@ -13,6 +13,7 @@ from .scripted import Scripted
 from .small import TableEncoder
 
 
+@pytest.mark.paper("Survey", "conversion")
 def test_entities_are_asked_for_once_and_named_as_nodes_are():
     model = Scripted(lambda task, fields: '{"named_entities": ["São Paulo!", "?"]}')
     known, asked, empty = question.entities(
@@ -83,6 +84,7 @@ def test_methods_of_the_question_vector_search_by_it(name, monkeypatch):
     assert [step for step in method.retrieve(first).trace if "vdb" in step.operator] == found
 
 
+@pytest.mark.paper("Survey", "conversion")
 def test_lightrag_hipporag_and_pathrag_convert_by_the_operator(monkeypatch):
     corpus = mr.load_corpus("professors")
     seen = []

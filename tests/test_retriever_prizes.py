@@ -176,6 +176,7 @@ TABLE = {
 }  # fmt: skip
 
 
+@pytest.mark.paper("Survey", "op-subgraph")
 def test_the_operator_says_what_it_prized_and_what_the_tree_took():
     index = EgoIndex.build(GRAPH, TableEncoder(TABLE, dimensions=8), hops=1)
     [step] = steiner(["What does the tide turn?"], index, k=2, k_e=1)

@@ -76,6 +76,7 @@ def assert_tree(nodes, tree, edges):
     assert reached == set(nodes)
 
 
+@pytest.mark.paper("Survey", "op-subgraph")
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("rooted", [False, True])
 def test_the_promise_against_all_trees_of_500_graphs(ties, rooted):

@@ -15,6 +15,7 @@ def phrases(n, d=6, seed=0, dtype=np.float64):
     return normalize(np.random.default_rng(seed).normal(size=(n, d)).astype(dtype))
 
 
+@pytest.mark.paper("Wang", "hippo-synonymy")
 @given(
     n=st.integers(0, 40),
     seed=st.integers(0, 999),
@@ -31,6 +32,7 @@ def test_by_hand_and_by_blocks_agree(n, seed, threshold, most, block):
     assert score == pytest.approx([value for _, _, value in expected], abs=1e-12)
 
 
+@pytest.mark.paper("Wang", "hippo-synonymy")
 def test_the_threshold_itself_counts_unless_strict():
     half = np.array([[1, 0], [0.5, 0.75**0.5], [0, 1]])
     assert len(synonymy_pairs(half, 0.5)[0]) == len(synonymy_pairs_by_hand(half, 0.5)) == 4

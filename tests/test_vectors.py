@@ -13,6 +13,7 @@ def unit_vectors(n, d, seed=0):
     return normalize(np.random.default_rng(seed).normal(size=(n, d)).astype(np.float32))
 
 
+@pytest.mark.paper("Wang", "def-4")
 @given(
     n=st.integers(1, 60),
     d=st.integers(1, 9),

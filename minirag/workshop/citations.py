@@ -10,216 +10,195 @@ named freely.
 import ast
 import difflib
 import re
-from collections import namedtuple
+from collections.abc import Collection, Iterator
 from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..corpora.shipped_and_own import shipped
 
-Element = namedtuple("Element", "paper id name own")
-Source = namedtuple(
-    "Source", "file line symbol text"
-)  # symbol: "function", "Class.method", or "" for the module
+Key = tuple[str, str]  # a paper and the id of one of its elements
+
+
+class Element(NamedTuple):
+    """Something of a paper that a reader may look up; `own` is what the kit is to build or show."""
+
+    paper: str
+    id: str
+    name: str
+    own: bool
+
+
+class Source(NamedTuple):
+    """A `Source:` line; the symbol is "function", "Class.method", or "" for the module."""
+
+    file: str
+    line: int
+    symbol: str
+    text: str
+
 
 NAMES = {"S0": "Wang"}  # the data files number one paper; readers know it by its author
 KINDS = {
-    "eq": "eq",
-    "equation": "eq",
-    "def": "def",
-    "definition": "def",
-    "table": "tab",
-    "tab": "tab",
-    "fig": "fig",
-    "figure": "fig",
+    kind: short
+    for short, kinds in {
+        "eq": ("eq", "equation"),
+        "def": ("def", "definition"),
+        "tab": ("tab", "table"),
+        "fig": ("fig", "figure"),
+        "alg": ("alg", "algorithm"),
+        "sec": ("sec", "app"),  # "Section 3", spelled out, is one of a notebook's own
+    }.items()
+    for kind in kinds
 }
-KINDS |= {
-    "alg": "alg",
-    "algorithm": "alg",
-    "sec": "sec",
-    "app": "sec",
-}  # "Section 3", spelled out, is one of a notebook's own
-ROMAN = {
-    number: value
-    for value, number in enumerate(
-        ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"], start=1
-    )
-}
+ROMAN = {number: value for value, number in enumerate("I II III IV V VI VII VIII IX X".split(), 1)}
 PAPER = r"\b(Wang|PathRAG|GraphRAG|Survey|GRAG)\b"
 NUMBER = r"\(?((?:[IVX]+(?:-[A-Z])?\b|[A-F](?:\.\d)?\b|\d+(?:\.\d+)*))\)?"
 REFERENCE = re.compile(
-    rf"\b(Eq|Equation|Def|Definition|Table|Tab|Fig|Figure|Alg|Algorithm|Sec|App)s?\.?\s+{NUMBER}(?:\s*(?:-|–|to)\s*{NUMBER})?"
+    r"\b(Eq|Equation|Def|Definition|Table|Tab|Fig|Figure|Alg|Algorithm|Sec|App)s?\.?"
+    rf"\s+{NUMBER}(?:\s*(?:-|–|to)\s*{NUMBER})?"
 )
 CITED = re.compile(rf"{PAPER}(?:['’]s)?[,:]?\s+({REFERENCE.pattern})")
 COMMENT = re.compile(r"<!--\s*paper:(.*?)-->", re.DOTALL)
+SOURCE = re.compile(r"^Source:(.*?)(?:\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+def _by_paper(name: str) -> dict[str, Any]:
+    import yaml
+
+    rows = yaml.safe_load(shipped(name).read_text(encoding="utf-8"))
+    return {NAMES.get(key, key): value for key, value in rows.items()}
 
 
 @cache
-def elements():
-    """{(paper, id): Element} of everything a reader may look up."""
-    import yaml
-
-    known = yaml.safe_load(shipped("paper_elements.yaml").read_text(encoding="utf-8"))
-    rows = [
-        Element(NAMES.get(key, key), id, said["name"], said.get("own", True))
-        for key, row in known.items()
-        for id, said in row.items()
-    ]
-    return {(row.paper, row.id): row for row in rows}
+def elements() -> dict[Key, Element]:
+    """Everything a reader may look up."""
+    return {
+        (paper, id): Element(paper, id, fields["name"], fields.get("own", True))
+        for paper, rows in _by_paper("paper_elements.yaml").items()
+        for id, fields in rows.items()
+    }
 
 
 @cache
-def sections():
-    """{paper: the numbers of its sections}."""
-    import yaml
-
-    known = yaml.safe_load(shipped("paper_sections.yaml").read_text(encoding="utf-8"))
-    return {NAMES.get(key, key): frozenset(numbers) for key, numbers in known.items()}
+def sections() -> dict[str, frozenset[str]]:
+    """The numbers of each paper's sections."""
+    rows = _by_paper("paper_sections.yaml").items()
+    return {paper: frozenset(numbers) for paper, numbers in rows}
 
 
-def papers():
+def papers() -> list[str]:
+    """The names of the papers."""
     return list(sections())
 
 
-def _references(text):
+def _references(text: str) -> Iterator[tuple[str, str]]:
     """(kind, number) of every 'Eq. 2-3', 'Table IV', 'Sec. 2.5' in the text; a range counts for
     each of its ends and what lies between.
     """
     for word, first, last in REFERENCE.findall(text):
         kind = KINDS[word.lower()]
+        start, end = (
+            ROMAN.get(number) or (int(number) if number.isdigit() else None)
+            for number in (first, last or first)
+        )
         if kind == "sec":
             yield from ((kind, number) for number in (first, last) if number)
+        elif start and end:
+            yield from ((kind, str(number)) for number in range(start, end + 1))
         else:
-            start, end = (
-                ROMAN.get(number) or (int(number) if number.isdigit() else None)
-                for number in (first, last or first)
-            )
-            yield from (
-                ((kind, str(number)) for number in range(start, end + 1))
-                if start and end
-                else ((kind, first),)
-            )
+            yield kind, first
 
 
-def _ids(paper, id):
+def _known(paper: str, id: str) -> list[str]:
     """The ids that `id` stands for: itself, or the parts that it is divided into (sec-2.5 is
     sec-2.5-leaf and sec-2.5-higher).
     """
-    return (
-        [
-            known
-            for of, known in elements()
-            if of == paper and (known == id or known.startswith(f"{id}-"))
-        ]
-        if id
-        else []
-    )
+    ids = [known for of, known in elements() if of == paper]
+    return [known for known in ids if id and (known == id or known.startswith(f"{id}-"))]
 
 
-def _cited_ids(paper, text):
-    """Ids that a reference to `paper` names by number and that the paper has, sections included
-    where a section is an element.
-    """
-    return [
-        known for kind, number in _references(text) for known in _ids(paper, f"{kind}-{number}")
-    ]
+def _cited(paper: str, text: str) -> set[Key]:
+    """What a reference to `paper` names by number, sections included where one is an element."""
+    return {
+        (paper, id)
+        for kind, number in _references(text)
+        for id in _known(paper, f"{kind}-{number}")
+    }
 
 
-def read_source(text):
-    """({(paper, id)}, problems) of the part after `Source:`."""
-    found, problems = set(), []
+def read_source(text: str) -> tuple[set[Key], list[str]]:
+    """What the part after `Source:` cites, and what is wrong with it."""
+    found, problems = set[Key](), []
     for entry in filter(None, (part.strip(" .\n") for part in text.split(";"))):
         paper = entry.split(",")[0].split(" ")[0]
         if paper not in papers():
-            near = difflib.get_close_matches(
-                paper.lower(), [name.lower() for name in papers()], n=1, cutoff=0.8
-            )
-            problems += [f"names {paper!r}; the papers are {', '.join(papers())}"] if near else []
+            names = [name.lower() for name in papers()]
+            if difflib.get_close_matches(paper.lower(), names, n=1, cutoff=0.8):
+                problems.append(f"names {paper!r}; the papers are {', '.join(papers())}")
             continue
-        ids = [
-            id.strip()
-            for group in re.findall(r"\(([^)]*)\)", entry)
-            for id in group.split(",")
-            if not re.fullmatch(r"\d+|[IVX]+", id.strip())
+        named = [
+            id.strip() for group in re.findall(r"\(([^)]*)\)", entry) for id in group.split(",")
         ]
-        problems += [f"{paper} has no element {id!r}" for id in ids if not _ids(paper, id)]
-        problems += [
-            f"{paper} has no Sec. {number}"
-            for kind, number in _references(entry)
-            if kind == "sec" and number not in sections()[paper]
-        ]
-        cited = [*(known for id in ids for known in _ids(paper, id)), *_cited_ids(paper, entry)]
+        ids = [id for id in named if not re.fullmatch(r"\d+|[IVX]+", id)]
+        problems += [f"{paper} has no element {id!r}" for id in ids if not _known(paper, id)]
+        for kind, number in _references(entry):
+            if kind == "sec" and number not in sections()[paper]:
+                problems.append(f"{paper} has no Sec. {number}")
+        cited = {(paper, known) for id in ids for known in _known(paper, id)} | _cited(paper, entry)
         if not cited:
-            problems.append(
-                f"{entry!r} names no element: put an id of data/paper_elements.yaml in parentheses"
-            )
-        found |= {(paper, id) for id in cited}
+            advice = "put an id of data/paper_elements.yaml in parentheses"
+            problems.append(f"{entry!r} names no element: {advice}")
+        found |= cited
     return found, problems
 
 
-def sources(path, name):
+def sources(path: Path, name: str) -> Iterator[Source]:
     """Every docstring of the Python file at `path` that has a `Source:` line, as Source rows with
     `name` for the file.
     """
-    tree = ast.parse(path.read_text(encoding="utf-8"))
 
-    def walk(node, symbol):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            said = re.search(
-                r"^Source:(.*?)(?:\n\s*\n|\Z)",
-                ast.get_docstring(node) or "",
-                re.DOTALL | re.MULTILINE,
-            )
-            if said:
-                yield Source(name, getattr(node, "lineno", 1), symbol, " ".join(said[1].split()))
-            for child in node.body:
-                yield from walk(
-                    child,
-                    f"{symbol}.{child.name}"
-                    if symbol and hasattr(child, "name")
-                    else getattr(child, "name", ""),
-                )
+    def walk(node: ast.AST, symbol: str) -> Iterator[Source]:
+        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            return
+        if line := SOURCE.search(ast.get_docstring(node) or ""):
+            yield Source(name, getattr(node, "lineno", 1), symbol, " ".join(line[1].split()))
+        for child in node.body:
+            yield from walk(child, f"{symbol}.{getattr(child, 'name', '')}".lstrip("."))
 
-    yield from walk(tree, "")
+    return walk(ast.parse(path.read_text(encoding="utf-8")), "")
 
 
-def in_prose(text):
-    """{(paper, id)} that Markdown cites: 'PathRAG, Eq. 2-3' in a sentence, or `<!-- paper: Wang
-    hippo-ppr, def-4; GRAG eq-2 -->`.
+def in_prose(text: str) -> set[Key]:
+    """What Markdown cites: 'PathRAG, Eq. 2-3' in a sentence, or `<!-- paper: Wang hippo-ppr, def-4;
+    GRAG eq-2 -->`.
     """
-    found = set()
-    for comment in COMMENT.findall(text):
-        for entry in comment.split(";"):
-            paper, _, ids = entry.strip().partition(" ")
-            found |= {(paper, id.strip()) for id in ids.split(",")}
-    for paper, reference in (match.groups()[:2] for match in CITED.finditer(text)):
-        found |= {(paper, id) for id in _cited_ids(paper, reference)}
-    return found
+    found = set[Key]()
+    for entry in ";".join(COMMENT.findall(text)).split(";"):
+        paper, _, ids = entry.strip().partition(" ")
+        found |= {(paper, id.strip()) for id in ids.split(",") if paper}
+    return found.union(*(_cited(match[1], match[2]) for match in CITED.finditer(text)))
 
 
-def unknown(text, context, known):
+def unknown(text: str, context: Collection[str], known: Collection[Key]) -> Iterator[str]:
     """Sentences on what Markdown `text` cites and the kit does not know: a section that the paper
     lacks, an equation that is not in `known`.
 
-    context: the papers that a bare 'Eq. (2)' may mean. known: {(paper, id)}.
+    context: the papers that a bare 'Eq. (2)' may mean.
     """
     for paper, id in sorted(in_prose(text) - set(elements())):
         yield f"{paper} has no element {id!r}"
     named = {match.start(2): match[1] for match in CITED.finditer(text)}
     for match in REFERENCE.finditer(text):
-        candidates = [named[match.start()]] if match.start() in named else sorted(context)
+        papers = [named[match.start()]] if match.start() in named else sorted(context)
         for kind, number in _references(match[0]):
-            if kind in ("tab", "fig") or any(
-                _known(paper, kind, number, known) for paper in candidates
-            ):
+            if kind in ("tab", "fig") or any(_has(paper, kind, number, known) for paper in papers):
                 continue
-            problem = (
-                f"no {kind}-{number} of {' or '.join(candidates)} is known to the package"
-                if candidates
-                else "of which paper?"
-            )
-            yield f"{match[0]!r}: {problem}"
+            problem = f"no {kind}-{number} of {' or '.join(papers)} is known to the package"
+            yield f"{match[0]!r}: {problem if papers else 'of which paper?'}"
 
 
-def _known(paper, kind, number, known):
+def _has(paper: str, kind: str, number: str, known: Collection[Key]) -> bool:
     if kind == "sec":
         return number in sections()[paper]
     element = elements().get((paper, f"{kind}-{number}"))
