@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import minirag as mr
-from minirag import ContextStep
+from minirag.core.trace import ContextStep, EdgeStep, NodeStep, PathStep
 from minirag.index.vectors import VectorIndex
 from minirag.methods import METHODS
+from minirag.methods.pathrag import FlowStep
 
 CUTS = (2, 5)  # recall is measured there
 SAME, APART = 1e-12, 5e-6
@@ -43,9 +44,7 @@ def test_no_cut_is_doubtful(method, choice):
     questions = mr.load_corpus("professors").questions
     traces = method.with_options(**choice).score_many([q.text for q in questions])
     assert not {
-        q.id: cuts
-        for q, trace in zip(questions, traces)
-        if (cuts := doubtful(trace[-1].data["scores"]))
+        q.id: cuts for q, trace in zip(questions, traces) if (cuts := doubtful(trace[-1].scores))
     }
 
 
@@ -99,20 +98,20 @@ def printed(corpus, methods):
     sixteen, forty = (
         methods["pathrag"].with_options(nodes=count).retrieve(asked).trace for count in (16, 40)
     )
-    names = lambda trace: [name for name, _, _ in trace[1].data["nodes"]]
-    paths = [[path for path, _ in trace[4].data["paths"][:14]] for trace in (sixteen, forty)]
+    names = lambda trace: [node.label for node in trace.last(NodeStep).nodes]
+    paths = [[path.nodes for path in trace.last(PathStep).paths[:14]] for trace in (sixteen, forty)]
+    flow = sixteen.last(FlowStep)
     searched = [
         step
         for name in list(methods)[1:]
-        for step in methods[name].retrieve(asked).trace
-        if "relations" in step.data
+        for step in methods[name].retrieve(asked).trace.all(EdgeStep)
     ]
     return (
         names(sixteen),
         names(forty)[:20],
         *paths,
-        sixteen[3].data,
-        [[i for i, _ in step.data["relations"]] for step in searched],
+        (flow.visited, flow.pruned, flow.sinks, flow.pairs, flow.capped),
+        [[edge.index for edge in step.edges] for step in searched],
     )
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat, zip_longest
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 from ..core.options import Positive
 from ..core.results import Retrieval
@@ -65,7 +65,7 @@ class _LightRAG(RichMethod):
 
     @cached_property
     def chunk_index(self) -> VectorIndex:
-        return chunk_index(self.chunks, self.encoder)
+        return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """The trace of each question: keywords, one search or two, and what joins their results."""
@@ -97,7 +97,7 @@ class _LightRAG(RichMethod):
             passages = chunk.occurrence(relations, graph, self.labels)  # chunk: Occurrence
         else:
             passages = code.passages_of_entities(entities, graph, self.labels, options)
-        passages = code.cut(passages, graph, options)
+        passages = code.cut_passages(passages, graph, options)
         return [Trace(filter(None, row)) for row in zip_longest(entities, relations, passages)]
 
     def global_search(self, keywords: Sequence[KeywordStep]) -> list[Trace]:
@@ -111,7 +111,7 @@ class _LightRAG(RichMethod):
             passages = chunk.from_relationships(relations, graph, self.labels)  # chunk: FromRel
         else:
             passages = code.passages_of_relations(relations, graph, self.labels, options)
-        passages = code.cut(passages, graph, options)
+        passages = code.cut_passages(passages, graph, options)
         return [Trace(filter(None, row)) for row in zip_longest(relations, entities, passages)]
 
     def search_entities(self, keywords: Sequence[KeywordStep]) -> list[NodeStep]:

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from ..core.graph import Graph
+from ..core.graph import Edge, Graph, Node
 from ..core.options import Count, Positive
 from ..core.trace import ChunkStep, EdgeStep, NodeStep, Trace, Vector
 from ..operators import chunk, rank
@@ -21,6 +21,7 @@ from ..operators.ranking import top_items
 from ..prompts.task import Task
 from ..text.tokens import count_tokens
 from .rich_graph import (
+    Found,
     RichOptions,
     cited_by_relations,
     entity_row,
@@ -34,7 +35,6 @@ RESERVED = 200  # tokens that the late code keeps free for its list of reference
 LATE_ORDERS = ("similarity", "polling")
 Merge = Literal["in turns", "global first"]
 P = TypeVar("P")
-Cut = TypeVar("Cut", NodeStep, EdgeStep, ChunkStep)
 
 
 @dataclass(frozen=True)
@@ -114,25 +114,39 @@ def in_order(places: Sequence[int], labels: Sequence[str], operator: str, how: s
     return ChunkStep(operator, summary, top_items(labels, scores), scores=scores)
 
 
-def cut(steps: list[Cut], graph: Graph, options: LightCodeOptions) -> list[Cut]:
-    """What the early code keeps of a search: the first entities, relations or passages whose
-    descriptions or texts fit their budget. All of it unless `cut` is "search".
+def cut(steps: list[Found], graph: Graph, options: LightCodeOptions) -> list[Found]:
+    """What the early code keeps of a search: the first entities or relations whose descriptions fit
+    their budget. All of them unless `cut` is "search".
     """
-    return steps if options.cut == "context" else [_cut(step, graph, options) for step in steps]
+    if options.cut == "context":
+        return steps
+    kept = []
+    for step in steps:
+        elements: Sequence[Node | Edge] = graph.edges
+        budget = options.relation_budget
+        if isinstance(step, NodeStep):
+            elements, budget = graph.nodes, options.entity_budget
+        texts = {row: elements[row.index].description for row in rows_of(step)}
+        rows = fitting(list(texts), texts.__getitem__, budget, options.count)
+        summary = f"{step.summary}; the first {len(rows)} in {budget} tokens"
+        kept.append(with_rows(step, rows, summary))
+    return kept
 
 
-def _cut(step: Cut, graph: Graph, options: LightCodeOptions) -> Cut:
-    if isinstance(step, ChunkStep):
-        places, budget = ranked(step.scores), options.text_budget
-        kept = fitting(places, lambda i: graph.chunks[i].passage, budget, options.count)
+def cut_passages(
+    steps: list[ChunkStep], graph: Graph, options: LightCodeOptions
+) -> list[ChunkStep]:
+    """As `cut`, for the passages of a search and their texts."""
+    if options.cut == "context":
+        return steps
+    labels, budget = [chunk.label for chunk in graph.chunks], options.text_budget
+    kept = []
+    for step in steps:
+        places = ranked(step.scores)
+        fit = fitting(places, lambda i: graph.chunks[i].passage, budget, options.count)
         how = f"of {len(places)}, in {budget} tokens"
-        return in_order(kept, [chunk.label for chunk in graph.chunks], step.operator, how)
-    elements, budget = graph.edges, options.relation_budget
-    if isinstance(step, NodeStep):
-        elements, budget = graph.nodes, options.entity_budget
-    rows = rows_of(step)
-    rows = fitting(rows, lambda row: elements[row.index].description, budget, options.count)
-    return with_rows(step, rows, f"{step.summary}; the first {len(rows)} in {budget} tokens")
+        kept.append(in_order(fit, labels, step.operator, how))
+    return kept
 
 
 def passages_of_entities(

@@ -13,16 +13,14 @@ Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the con
 """
 
 import random
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from ..algorithms.flow import PATHS_A_START, edge_flow_paths, search_paths
-from ..core.graph import Graph
 from ..core.options import Between, Count, Positive
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, NodeStep, PathStep, ScoredNode, ScoredPath, Step
@@ -33,14 +31,19 @@ from ..operators.ranking import count_of, top_items
 from ..prompts.task import Task
 from . import pathrag_code as code
 from .base import Sections
-from .rich_graph import RichMethod, entity_row, fill, fitting
+from .pathrag_paths import (
+    FlowGraph,
+    Ranking,
+    Reliable,
+    choose_paths,
+    edges_of,
+    flat,
+    flow_graph,
+    textual_path,
+)
+from .rich_graph import RichMethod, fill, fitting
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-Ranking = Literal["flow", "random", "hop-first"]
 Order = Literal["ascending", "descending", "random"]
-Reliable = tuple[tuple[str, ...], float]  # a path of node names, and its reliability
 
 # With the question in front, the most reliable path ends the prompt.
 QUESTION_FIRST = "Question: $question\n\nPassages:\n\n$passages"
@@ -98,15 +101,6 @@ class FlowStep(Step):
     capped: int | None = None
 
 
-class FlowGraph(NamedTuple):
-    """What resource flows over: a networkx graph of node names, and the positions of the graph's
-    edges from one name to another.
-    """
-
-    ways: "nx.Graph"
-    edges: dict[tuple[str, str], list[int]]
-
-
 class PathRAG(RichMethod):
     """Keywords find nodes, resource flows between them, and the most reliable paths become the
     prompt, the best one last.
@@ -132,7 +126,8 @@ class PathRAG(RichMethod):
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """The trace of each question: the retriever of the paper's Eq. 1, its Sec. 4.1 and 4.2."""
-        options, traces = self.chosen, []
+        options = self.chosen
+        traces: list[Sequence[Step]] = []
         # Sec. 4.1, node retrieval: a language model names the keywords K_q of each question q.
         keywords = question.keywords(questions, self.llm, options.empty)
         # Sec. 5.1.3: the relations that LightRAG's global search finds go into the prompt too.
@@ -298,112 +293,6 @@ def collect_nodes(
     words = count_of(keywords, "keyword")
     summary = f"{len(nodes)} nodes for {words}, the nearest of each in turn"
     return NodeStep("node vdb", summary, nodes=nodes)
-
-
-def flow_graph(graph: Graph, directed: bool = True) -> FlowGraph:
-    """The `FlowGraph` of a rich knowledge graph.
-
-    Only relations carry resource, not synonymy edges; several from one node to another are one way.
-    directed=False opens every one both ways.
-    """
-    import networkx as nx
-
-    ways, edges = nx.DiGraph() if directed else nx.Graph(), defaultdict(list)
-    ways.add_nodes_from(node.name for node in graph.nodes)
-    for place, edge in enumerate(graph.edges):
-        if edge.kind == "relation" and edge.source != edge.target:
-            source, target = graph.nodes[edge.source].name, graph.nodes[edge.target].name
-            ways.add_edge(source, target)
-            edges[source, target].append(place)
-    return FlowGraph(ways, dict(edges))
-
-
-def choose_paths(
-    candidates: Iterable[Reliable],
-    count: int,
-    ranking: Ranking = "flow",
-    rng: random.Random | None = None,
-) -> list[Reliable]:
-    """The K paths that enter the prompt, most important first: by reliability, at random, or those
-    of fewest hops (random among equals).
-
-    Source: PathRAG, Table 2 (tab-2)
-    """
-    candidates = list(candidates)
-    if ranking != "flow":
-        rng = rng or random.Random(0)
-        rng.shuffle(candidates)
-    if ranking == "hop-first":
-        candidates.sort(key=lambda scored: len(scored[0]))
-    return candidates[:count]
-
-
-def edges_of(
-    path: Sequence[str], edges: Mapping[tuple[str, str], list[int]], directed: bool = True
-) -> tuple[tuple[int, ...], ...]:
-    """For every step of a path the positions of the edges that it may stand for; the way of the
-    path first.
-    """
-    steps = []
-    for u, v in zip(path, path[1:]):
-        onward, back = edges.get((u, v), []), edges.get((v, u), [])
-        steps.append(tuple(onward if directed and onward else onward + back))
-    return tuple(steps)
-
-
-def textual_path(
-    path: Sequence[str],
-    places: Iterable[Iterable[int]],
-    graph: Graph,
-    edge_text: code.EdgeText = "description",
-) -> str:
-    """A path as text: its first node, an edge, the next node, and so on to the last.
-
-    places: the edges of each step, as `edges_of` gives them. edge_text: "description" (paper), or
-    "keywords", which is all that the released code writes of an edge; an edge without any has only
-    its direction.
-
-    Source: PathRAG, Eq. 5 (eq-5)
-    """
-    lines = [node_text(graph, path[0])]
-    for source, target, edges in zip(path, path[1:], places):
-        lines.append(step_text(graph, source, target, edges, edge_text))
-        lines.append(node_text(graph, target))
-    return "\n".join(lines)
-
-
-def node_text(graph: Graph, name: str) -> str:
-    """The text of a node of a path."""
-    return entity_row(graph, graph.position[name])
-
-
-def step_text(
-    graph: Graph, source: str, target: str, edges: Iterable[int], edge_text: code.EdgeText
-) -> str:
-    """The text of a step of a path: its direction, and what its edges say."""
-    text = code.edges_text(graph, edges, edge_text)
-    return f"{source} → {target}{f': {text}' if text else ''}"
-
-
-def flat(
-    paths: Sequence[Sequence[str]],
-    places: Iterable[Iterable[Iterable[int]]],
-    graph: Graph,
-    edge_text: code.EdgeText,
-    rng: random.Random,
-) -> list[str]:
-    """The nodes and edges of all paths, each once, shuffled: what is retrieved without its
-    structure.
-
-    Source: PathRAG, Table 3 (tab-3)
-    """
-    texts = [node_text(graph, name) for path in paths for name in path]
-    for path, steps in zip(paths, places):
-        for source, target, edges in zip(path, path[1:], steps):
-            texts.append(step_text(graph, source, target, edges, edge_text))
-    texts = list(dict.fromkeys(texts))
-    rng.shuffle(texts)
-    return texts
 
 
 def in_order(texts: Iterable[str], order: Order, rng: random.Random) -> list[str]:

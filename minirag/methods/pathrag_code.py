@@ -67,7 +67,7 @@ CODE = {
 
 
 def searched_words(asked: KeywordStep, options: PathCodeOptions) -> list[str]:
-    """What nodes are searched by: each keyword (paper), or all low-level ones in one text (code)."""
+    """What nodes are searched by: each keyword, or all low-level ones in one text (code)."""
     words = dict.fromkeys([*asked.low, *(asked.high if options.levels == "both" else ())])
     return [", ".join(words)] if words and options.search == "joined" else list(words)
 
@@ -77,22 +77,24 @@ def sections_before_paths(
 ) -> Sections:
     """The global relations, and in the code's setting their ends, passages and the nodes found."""
 
-    def passages_of(places: Sequence[int]) -> Sequence[int]:
-        text_of = lambda place: graph.chunks[place].passage
-        return fitting(places, text_of, options.text_budget, options.count)
+    def passage(place: int) -> str:
+        return graph.chunks[place].passage
 
     nodes = [row.index for row in trace.last(NodeStep).nodes]
     relations: Sequence[int] = [row.index for row in trace.last(EdgeStep).edges]
     relations = fitting(relations, write.relation, options.global_budget, options.count)
-    sections, passages = {}, []
+    sections: Sections = {}
+    passages: list[int] = []
     if options.relation_ends:
         ends = fitting(ends_of(graph, relations), write.node, options.path_budget, options.count)
         sections["ends"] = write.nodes(ends)
     sections["relations"] = write.relations(relations)
     if options.sources:
-        passages += passages_of(cited_by_relations(graph, relations))
+        cited = cited_by_relations(graph, relations)
+        passages += fitting(cited, passage, options.text_budget, options.count)
     if options.local_sources:
-        passages += passages_of(cited_by_nodes(graph, nodes))
+        cited = cited_by_nodes(graph, nodes)
+        passages += fitting(cited, passage, options.text_budget, options.count)
     if options.sources or options.local_sources:
         sections["passages"] = write.passages(dict.fromkeys(passages))
     if options.local_entities:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from ..algorithms.packing import prefix
 from ..core.corpus import Corpus, Extraction
@@ -108,9 +108,9 @@ class RichMethod(StoredMethod):
         extraction: see `rich_graph_of`. follow: "paper" (the default) or "code"; for LightRAG
         "survey" (the default), "early" or "late".
         """
-        llm, chosen = load_llm(llm), choose(cls.options_type, cls.settings, follow, options)
-        graph = rich_graph_of(corpus, llm, extraction, cls.pairs, chosen, executor)
-        return cls(graph, llm, encoder, chosen)
+        model, chosen = load_llm(llm), choose(cls.options_type, cls.settings, follow, options)
+        graph = rich_graph_of(corpus, model, extraction, cls.pairs, chosen, executor)
+        return cls(graph, model, encoder, chosen)
 
     @classmethod
     def from_graph(
@@ -136,7 +136,7 @@ class RichMethod(StoredMethod):
 
     @cached_property
     def entity_index(self) -> VectorIndex:
-        return node_index(self.graph, self.encoder, self.chosen.entity_text)
+        return cast("VectorIndex", node_index(self.graph, self.encoder, self.chosen.entity_text))
 
     @cached_property
     def relationship_index(self) -> VectorIndex:
@@ -263,11 +263,12 @@ def cited_by_relations(graph: Graph, relations: Iterable[int]) -> list[int]:
 
 def fitting(
     items: Sequence[T], text_of: Callable[[T], str], budget: int | None, count: TokenCounter
-) -> Sequence[T]:
+) -> list[T]:
     """The first items whose texts fit into a budget of tokens; all where it is None."""
     if budget is None:
-        return items
-    return items[: prefix([count_tokens(text_of(item), count) for item in items], budget)]
+        return list(items)
+    sizes = [count_tokens(text_of(item), count) for item in items]
+    return list(items[: prefix(sizes, budget)])
 
 
 def fill(
@@ -285,13 +286,14 @@ def fill(
     kept: Sections = {}
     told, tokens = [], 0
     for place, (name, (texts, budget)) in enumerate(sections.items(), start=1):
+        limit = budget
         if total is not None and place == len(sections):
-            budget = min(total - tokens, total if budget is None else budget)
+            limit = min(total - tokens, total if budget is None else budget)
         sizes = [count_tokens(text, count) for text in texts]
-        fit = len(texts) if budget is None else prefix(sizes, budget)
+        fit = len(texts) if limit is None else prefix(sizes, limit)
         kept[name] = list(texts[:fit])
         tokens += sum(sizes[:fit])
-        within = "" if budget is None else f" in {budget} tokens"
+        within = "" if limit is None else f" in {limit} tokens"
         told.append(f"{fit} of {len(texts)} {name}{within}")
     rows = {name: len(texts) for name, texts in kept.items()}
     summary = f"{'; '.join(told)}; {tokens} tokens"

@@ -13,7 +13,7 @@ from ..evaluate.benchmark import evaluate_retrieval
 from ..evaluate.expected import compare, load_expected
 from ..llm import load_llm
 from ..methods import METHODS
-from ..methods.rich_parts import rich_graph_of
+from ..methods.rich_graph import rich_graph_of
 from .detours import detours_rows, reproduce_detours
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce
