@@ -11,16 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import minirag as mr
-from minirag import ContextStep
 from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
+from minirag.core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep
 from minirag.graphs import annotated_elements
 from minirag.index import node_index
 from minirag.index.relationships import relationship_index
 from minirag.methods import METHODS
-from minirag.methods.lightrag import LightChoices, LightRAGHybrid, LightRAGLocal, last, ranked
-from minirag.methods.lightrag_orders import global_first, in_turns, weighted_polling
+from minirag.methods import lightrag_code
+from minirag.methods.lightrag import LightOptions, LightRAGHybrid, LightRAGLocal
+from minirag.methods.lightrag_code import merged, ranked, weighted_polling
 from minirag.prompts import TASKS
 from minirag.prompts.keywords import Keywords
 
@@ -61,8 +62,8 @@ def test_broken_replies_keep_what_is_whole():
 
 def test_merges_of_the_released_versions():
     local, overall = ["a", "b", "c"], ["b", "d"]
-    assert in_turns(local, overall) == ["a", "b", "d", "c"]
-    assert global_first(local, overall) == ["b", "d", "a", "c"]
+    assert merged([local, overall], "in turns") == ["a", "b", "d", "c"]
+    assert merged([local, overall], "global first") == ["b", "d", "a", "c"]
 
 
 # e1 is read from c1 and c2, e2 from c2, its neighbour n1 from c2: within e1, c2 comes first because
@@ -103,12 +104,20 @@ def says(high, low):
     )
 
 
+def names_in(step):
+    return [node.label for node in step.nodes]
+
+
+def places_in(step):
+    return [edge.index for edge in step.edges]
+
+
 def test_local_passages_in_the_codes_order():
     method = LightRAGLocal.from_graph(
         GRAPH, says(["x"], ["e1 e2"]), ENCODER, top_k=2, chunk_order="citation"
     )
     found = method.retrieve("?", k=2)
-    assert [name for name, *_ in found.trace[1].data["nodes"]] == ["e1", "e2"]
+    assert names_in(found.trace.last("node vdb")) == ["e1", "e2"]
     assert found.ids == ["c2", "c1"]
 
 
@@ -124,29 +133,25 @@ def test_relations_by_chosen_ends_or_by_degree_and_weight():
     find = lambda **choices: (
         LightRAGLocal.from_graph(graph, says(["x"], ["e1 e2"]), ENCODER, top_k=2, **choices)
         .retrieve("?")
-        .trace[2]
-        .data["relations"]
+        .trace.last("relationship onehop")
     )
-    assert [edge for edge, _ in find()][0] == 2  # both ends chosen
-    assert [edge for edge, _ in find(local_order="degree")] == [0, 3, 2]
+    assert places_in(find())[0] == 2  # both ends chosen
+    assert places_in(find(local_order="degree")) == [0, 3, 2]
 
 
 def test_global_search_finds_relations_their_ends_and_their_passages():
     method = METHODS["lightrag-global"].from_graph(
         GRAPH, says(["blue things"], ["x"]), ENCODER, top_k=1
     )
-    _, relations, nodes, _ = (found := method.retrieve("?", k=1)).trace
-    assert [edge for edge, _ in relations.data["relations"]] == [1]
-    assert [name for name, *_ in nodes.data["nodes"]] == ["n1", "far"] and found.ids == ["c3"]
+    found = method.retrieve("?", k=1)
+    assert places_in(found.trace.last(EdgeStep)) == [1]
+    assert names_in(found.trace.last(NodeStep)) == ["n1", "far"] and found.ids == ["c3"]
     early = (
         METHODS["lightrag-global"]
         .from_graph(GRAPH, says(["blue things"], ["x"]), ENCODER, top_k=2, global_order="degree")
         .retrieve("?")
     )
-    assert [edge for edge, _ in early.trace[1].data["relations"]] == [
-        1,
-        0,
-    ]  # equal degrees, larger weight
+    assert places_in(early.trace.last(EdgeStep)) == [1, 0]  # equal degrees, larger weight
 
 
 def test_hybrid_holds_what_both_hold_in_the_chosen_order():
@@ -154,9 +159,9 @@ def test_hybrid_holds_what_both_hold_in_the_chosen_order():
     late, early = (
         hybrid.with_options(merge=merge).retrieve("?") for merge in ("in turns", "global first")
     )
-    names = lambda found: [name for name, *_ in found.trace[-3].data["nodes"]]
-    assert names(late) == ["e1", "n1", "far"] and names(early) == ["n1", "far", "e1"]
-    assert {edge for edge, _ in late.trace[-2].data["relations"]} == {0, 1}
+    assert names_in(late.trace.last("node merge")) == ["e1", "n1", "far"]
+    assert names_in(early.trace.last("node merge")) == ["n1", "far", "e1"]
+    assert set(places_in(late.trace.last("relationship merge"))) == {0, 1}
 
 
 def test_budgets_cut_at_the_first_text_that_does_not_fit():
@@ -194,7 +199,7 @@ def test_the_three_settings_have_names_and_the_survey_is_the_default():
     assert (
         build(GRAPH, "offline", ENCODER).chosen
         == build(GRAPH, "offline", ENCODER, "survey").chosen
-        == LightChoices()
+        == LightOptions()
     )
     early, late = (build(GRAPH, "offline", ENCODER, follow).chosen for follow in ("early", "late"))
     assert (early.top_k, early.chunk_order, early.global_order) == (60, "citation", "degree")
@@ -214,18 +219,10 @@ def test_the_early_code_cuts_what_each_search_found():
     )
     hybrid = LightRAGHybrid.from_graph(GRAPH, model, ENCODER, "early", **choices)
     found = hybrid.retrieve("?")
-    searched = [
-        [edge for edge, _ in step.data["relations"]]
-        for step in found.trace
-        if "relations" in step.data
-    ]
+    searched = [places_in(step) for step in found.trace.all(EdgeStep)]
     assert searched == [[0], [1], [1, 0]] and len(hybrid.context(found)[0]["relations"]) == 2
     uncut = hybrid.with_options(cut="context").retrieve("?")
-    assert [len(step.data["relations"]) for step in uncut.trace if "relations" in step.data] == [
-        1,
-        2,
-        2,
-    ]
+    assert [len(step.edges) for step in uncut.trace.all(EdgeStep)] == [1, 2, 2]
 
 
 def test_mix_brings_the_passages_nearest_to_the_question_in_turns():
@@ -242,15 +239,14 @@ def test_a_total_budget_leaves_passages_what_prompt_entities_and_relations_leave
     hybrid = LightRAGHybrid.from_graph(
         GRAPH, says(["blue things"], ["e1 e2"]), ENCODER, "late", top_k=2
     )
-    whole = hybrid.answer("?", task=task).retrieval.trace[-1].data["sections"]["passages"]
+    passages_of = lambda method: (
+        method.answer("?", task=task).retrieval.trace.last(ContextStep).sections["passages"]
+    )
+    whole = passages_of(hybrid)
     name, sent, _ = hybrid.llm.asked[-1]
     least = mr.count_tokens(sent) + 200
-    held = [
-        hybrid.with_options(total_budget=least - less).answer("?", task=task).retrieval.trace[-1]
-        for less in (0, 1)
-    ]
-    assert name == (task or "full_answer")
-    assert [step.data["sections"]["passages"] for step in held] == [whole, whole - 1]
+    held = [passages_of(hybrid.with_options(total_budget=least - less)) for less in (0, 1)]
+    assert name == (task or "full_answer") and held == [whole, whole - 1]
 
 
 class Found:
@@ -319,25 +315,22 @@ def recorded_method(case):
         "relationship_index": Found(relations, len(edges)),
         "chunk_index": Found([], len(chunks), list(case["chunk_similarity"].values())),
     }
-    method.nearest = lambda near: [chunk_at[name] for name in case["chunks_found"]]
-    return method
+    return method, [chunk_at[name] for name in case["chunks_found"]]
 
 
 def names_of(method, found):
     """What a retrieval holds, under the names of the recorded cases."""
     graph, trace = method.graph, found.trace
-    steps = {step.operator: step for step in trace}
     passages = {
-        key: [graph.chunks[i].id for i in ranked(steps[key].data["scores"])]
-        for key in steps
-        if key.startswith("chunk ")
+        step.operator: [graph.chunks[i].id for i in ranked(step.scores)]
+        for step in trace.all(ChunkStep)
     }
-    relations = [
-        {graph.nodes[graph.edges[i].source].name, graph.nodes[graph.edges[i].target].name}
-        for i, _ in last(trace, "relations")
-    ]
+    edges = [graph.edges[i] for i in places_in(trace.last(EdgeStep))]
+    relations = [{graph.nodes[edge.source].name, graph.nodes[edge.target].name} for edge in edges]
     return {
-        "entities_before_budget": [graph.nodes[i].name for _, i, _ in last(trace, "nodes")],
+        "entities_before_budget": [
+            graph.nodes[node.index].name for node in trace.last(NodeStep).nodes
+        ],
         "relations_before_budget": relations,
         "entity_chunks": passages["chunk from entities"],
         "relation_chunks": passages["chunk from relations"],
@@ -355,9 +348,10 @@ CASES = json.loads(
     [c for c in CASES if "polling_only" not in c["input"]],
     ids=lambda case: case["input"]["note"],
 )
-def test_the_late_setting_is_the_released_code(case):
+def test_the_late_setting_is_the_released_code(case, monkeypatch):
     given, expected = case["input"], case["expected"]
-    method = recorded_method(given)
+    method, nearest = recorded_method(given)
+    monkeypatch.setattr(lightrag_code, "nearest", lambda near, options: nearest)
     found = method.retrieve("?")
     sections, _ = method.context(found)
     if "context" in expected:
@@ -422,7 +416,7 @@ def test_from_a_corpus_to_an_answer(name):
     assert (
         answer.text
         and answer.prompt_tokens > 0
-        and answer.retrieval.trace[-1].operator == "context"
+        and answer.retrieval.trace.last(ContextStep).tokens > 0
     )
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import minirag as mr
-from minirag import ChunkStep, ContextStep, Trace
+from minirag import ChunkStep, ContextStep, EdgeStep, NodeStep, PathStep, Trace
 from minirag.index.vectors import VectorIndex
 from minirag.methods import METHODS
+from minirag.methods.pathrag import FlowStep
 
 CUTS = (2, 5)  # recall is measured there
 SAME, APART = 1e-12, 5e-6
@@ -99,20 +100,20 @@ def printed(corpus, methods):
     sixteen, forty = (
         methods["pathrag"].with_options(nodes=count).retrieve(asked).trace for count in (16, 40)
     )
-    names = lambda trace: [name for name, _, _ in trace[1].data["nodes"]]
-    paths = [[path for path, _ in trace[4].data["paths"][:14]] for trace in (sixteen, forty)]
+    names = lambda trace: [node.label for node in trace.last(NodeStep).nodes]
+    paths = [[path.nodes for path in trace.last(PathStep).paths[:14]] for trace in (sixteen, forty)]
+    flow = sixteen.last(FlowStep)
     searched = [
         step
         for name in list(methods)[1:]
-        for step in methods[name].retrieve(asked).trace
-        if "relations" in step.data
+        for step in methods[name].retrieve(asked).trace.all(EdgeStep)
     ]
     return (
         names(sixteen),
         names(forty)[:20],
         *paths,
-        sixteen[3].data,
-        [[i for i, _ in step.data["relations"]] for step in searched],
+        (flow.visited, flow.pruned, flow.sinks, flow.pairs, flow.capped),
+        [[edge.index for edge in step.edges] for step in searched],
     )
 
 

@@ -14,16 +14,15 @@ import numpy as np
 import pytest
 
 import minirag as mr
-from minirag import ContextStep
 from minirag.algorithms.flow import _edge_flow, _short_paths, search_paths
 from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
-from minirag.core.trace import Step
+from minirag.core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep, PathStep, ScoredEdge
 from minirag.methods import METHODS
-from minirag.methods.pathrag import PathRAG, PathRAGLight
-from minirag.methods.pathrag_paths import collect_nodes, connections, flow_graph
-from minirag.methods.rich_parts import drop_below
+from minirag.methods.pathrag import FlowStep, PathRAG, PathRAGLight, collect_nodes
+from minirag.methods.pathrag_paths import connections, flow_graph
+from minirag.methods.rich_graph import drop_below
 
 from .scripted import Scripted
 from .small import TableEncoder, corpus_of
@@ -85,27 +84,28 @@ def over(graph, low=("S", "T"), **choices):
 
 
 def paths_of(retrieval):
-    return [("".join(path), round(score, 4)) for path, score in retrieval.trace[4].data["paths"]]
+    found = retrieval.trace.last(PathStep).paths
+    return [("".join(path.nodes), round(path.score, 4)) for path in found]
+
+
+def flow_of(retrieval):
+    return retrieval.trace.last(FlowStep)
+
+
+def names_in(step):
+    return [node.label for node in step.nodes]
 
 
 @pytest.mark.paper("PathRAG", "eq-1", "eq-2", "eq-3", "eq-4")
 def test_the_worked_example_as_the_paper_has_it():
     found = over(graph_of(EXAMPLE)).retrieve("?", k=2)
     assert paths_of(found) == [("SAT", 0.78), ("SACT", 0.68), ("SBCT", 0.68)]
-    assert found.trace[3].data == {
-        "visited": 6,
-        "pruned": 1,
-        "sinks": 1,
-        "pairs": 1,
-        "capped": 0,
-    }  # T has no way out
+    flow = flow_of(found)
+    assert (flow.visited, flow.pruned, flow.sinks) == (6, 1, 1)  # T has no way out
+    assert (flow.pairs, flow.capped) == (1, 0)
     # SA carries SAT and SACT, AT only SAT, CT both longer paths; each passage is one edge.
-    scores = dict(
-        zip(
-            (chunk.id for chunk in found.trace and over(graph_of(EXAMPLE)).chunks),
-            found.trace[-1].data["scores"],
-        )
-    )
+    ids = [chunk.id for chunk in graph_of(EXAMPLE).chunks]
+    scores = dict(zip(ids, found.trace.last(ChunkStep).scores))
     assert scores == pytest.approx(
         {"SA": 1.46, "SB": 0.68, "AT": 0.78, "AC": 0.68, "BC": 0.68, "CT": 1.36, "CD": 0}
     )
@@ -142,19 +142,18 @@ def test_nodes_are_taken_from_each_keyword_in_turn():
     method = PathRAG.from_graph(
         graph_of([("a1", "b1"), ("a2", "b2")]), says(["b"], ["a"]), encoder, nodes=3
     )
-    assert [name for name, *_ in method.retrieve("?").trace[1].data["nodes"]] == ["a1", "b1", "a2"]
-    assert [
-        name for name, *_ in collect_nodes(["a"], method.entity_index, 4, 0.5).data["nodes"]
-    ] == ["a1", "a2"]
-    assert collect_nodes([], method.entity_index, 4).data["nodes"] == []
-    at = lambda cutoff: collect_nodes(["a"], method.entity_index, 1, cutoff).data["nodes"]
-    [(_, _, best)] = at(None)  # a cosine at the cutoff stays, as in the vector store of the code
-    assert at(best) and not at(np.nextafter(best, 2))
-    edges = Step("relationship vdb", "", (("x", best),), {"relations": [(0, best)]})
-    kept = [drop_below(edges, "relations", cutoff) for cutoff in (best, np.nextafter(best, 2))]
-    assert [len(step.data["relations"]) for step in kept] == [1, 0]
-    low = method.with_options(levels="low").retrieve("?").trace[1].data["nodes"]
-    assert [name for name, *_ in low][:2] == ["a1", "a2"]
+    assert names_in(method.retrieve("?").trace.last(NodeStep)) == ["a1", "b1", "a2"]
+    collected = lambda words, *bounds: collect_nodes(words, method.entity_index, *bounds)
+    assert names_in(collected(["a"], 4, 0.5)) == ["a1", "a2"]
+    assert collected([], 4).nodes == ()
+    [nearest] = collected(["a"], 1).nodes
+    best = nearest.score  # a cosine at the cutoff stays, as in the vector store of the code
+    assert collected(["a"], 1, best).nodes and not collected(["a"], 1, np.nextafter(best, 2)).nodes
+    edges = EdgeStep("relationship vdb", "", edges=(ScoredEdge("x", 0, best),))
+    kept = [drop_below(edges, cutoff) for cutoff in (best, np.nextafter(best, 2))]
+    assert [len(step.edges) for step in kept] == [len(step.items) for step in kept] == [1, 0]
+    low = method.with_options(levels="low").retrieve("?").trace.last(NodeStep)
+    assert names_in(low)[:2] == ["a1", "a2"]
 
 
 @pytest.mark.paper("PathRAG", "eq-5")
@@ -232,21 +231,17 @@ def test_direction_decides_what_is_connected():
     assert paths_of(over(graph).retrieve("?")) == []
     both = over(graph, directed=False).retrieve("?")
     assert {path for path, _ in paths_of(both)} == {"SAT", "TAS"}
-    assert [[len(some) for some in steps] for steps in both.trace[4].data["edges"]] == [
-        [1, 1],
-        [1, 1],
-    ]
+    edges = both.trace.last(PathStep).edges
+    assert [[len(places) for places in steps] for steps in edges] == [[1, 1], [1, 1]]
 
 
 @pytest.mark.paper("PathRAG", "eq-3")
 @pytest.mark.parametrize("out, pruned", [(20, 0), (21, 1)])
 def test_a_start_with_more_than_twenty_ways_out_is_pruned(out, pruned):
     graph = graph_of([("S", "T"), *(("S", f"x{i}") for i in range(out - 1))])
-    flow = over(graph).retrieve("?").trace[3].data
-    assert (
-        flow["pruned"] == 1 + pruned and flow["pairs"] == 1 - pruned
-    )  # T, a sink, never passes anything on
-    assert over(graph, threshold=0.01).retrieve("?").trace[3].data["pairs"] == 1
+    flow = flow_of(over(graph).retrieve("?"))  # T, a sink, never passes anything on
+    assert (flow.pruned, flow.pairs) == (1 + pruned, 1 - pruned)
+    assert flow_of(over(graph, threshold=0.01).retrieve("?")).pairs == 1
 
 
 def test_the_order_of_the_graph_does_not_matter():
@@ -266,11 +261,8 @@ def test_connections_are_what_the_paths_connect():
             ways, _ = flow_graph(graph, directed)
             names = [node.name for node in graph.nodes][:5]
             search, seen = search_paths(ways, names, top_k=None), connections(ways, names)
-            assert (search.connected_pairs, search.pruned_starts, search.visited) == (
-                seen["pairs"],
-                seen["pruned"],
-                seen["visited"],
-            )
+            sinks = sum(not ways[name] for name in names)
+            assert (search.connected_pairs, search.pruned_starts, sinks, search.visited) == seen
 
 
 def test_synonymy_edges_carry_nothing():
@@ -399,7 +391,7 @@ def test_the_paths_of_the_released_code(case):
     """Every score; how many paths are sent, and in which order, but for those that equal the last
     one (ties are this kit's own); and the text of each whose score no other path has."""
     method, expected = recorded(case), case["expected"]
-    neighbours = {name: set(method.ways[0][name]) for name in method.ways[0]}
+    neighbours = {name: set(successors) for name, successors in method.ways.ways.adj.items()}
     for pair in expected["path_scores"]:
         found = _short_paths(neighbours, pair["source"], pair["target"], 3)
         flow = _edge_flow(found, pair["source"], method.chosen.alpha, method.chosen.threshold)
@@ -415,7 +407,7 @@ def test_the_paths_of_the_released_code(case):
     texts = [str([path["text"]]) for path in wanted]  # a list of one, as the code prints it
     assert len(sent) == len(texts)  # of one case only three fit
     scores = [round(path["score"], 9) for path in wanted]
-    kept = [score for _, score in found.trace[4].data["paths"]]
+    kept = [path.score for path in found.trace.last(PathStep).paths]
     assert kept[: len(scores)] == pytest.approx(scores[::-1])
     held = lambda text: sorted(set(re.findall(r"The entity (\w+) is", text)))
     rows = lambda some: sorted((score, held(text)) for score, text in zip(scores, some))
@@ -479,7 +471,7 @@ def test_the_textbook_from_question_to_answer():
     corpus = mr.load_corpus("textbook")
     method = PathRAG.build(corpus, encoder="lsa", extraction="annotations")
     answer = method.answer(corpus.questions[0].text)
-    assert answer.text and len(answer.retrieval.trace[4].data["paths"]) == 15
+    assert answer.text and len(answer.retrieval.trace.last(PathStep).paths) == 15
     assert [step.operator for step in answer.retrieval.trace] == [
         "keywords", "node vdb", "relationship vdb", "flow", "paths", "chunk from paths", "context"
     ]  # fmt: skip
@@ -492,21 +484,21 @@ def test_on_microsofts_graph_starts_are_pruned_for_two_reasons():
 
     graph, questions = open_corpus("dulce")
     method = PathRAG.from_graph(graph, encoder="lsa")
-    rows = {
-        (row["directed"], row["threshold"]): row
-        for row in connection_table(method, [q for q, _ in questions])
-    }
-    column = lambda name, directed: [
-        rows[directed, threshold][name] for threshold in (0.3, 0.1, 0.05, 0.02, 0.01, 0.005)
-    ]
-    for directed in (True, False):
-        hubs, pairs = column("too many ways out %", directed), column("pairs connected %", directed)
+    rows = connection_table(method, [question.text for question in questions])
+
+    def column(name, way):
+        return [rows[way, theta][name] for theta in (0.3, 0.1, 0.05, 0.02, 0.01, 0.005)]
+
+    for way in ("directed", "undirected"):
+        hubs, pairs = column("too many ways out %", way), column("pairs connected %", way)
         assert hubs == sorted(hubs, reverse=True) and hubs[2] > 0 and pairs == sorted(pairs)
-        assert (
-            len(set(column("without a way out %", directed))) == 1
-        )  # no theta helps a start that leads nowhere
-    assert column("without a way out %", True)[0] > 30 > column("without a way out %", False)[0]
-    assert rows[False, 0.005]["pairs connected %"] > rows[True, 0.005]["pairs connected %"]
+        # No theta helps a start that leads nowhere.
+        assert len(set(column("without a way out %", way))) == 1
+    lost = [column("without a way out %", way)[0] for way in ("directed", "undirected")]
+    assert lost[0] > 30 > lost[1]
+    assert (
+        column("pairs connected %", "undirected")[-1] > column("pairs connected %", "directed")[-1]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -525,7 +517,7 @@ def test_on_the_triples_that_were_published_for_musique_direction_decides(musiqu
     found = [
         method.with_options(directed=directed).retrieve(musique[1]) for directed in (True, False)
     ]
-    assert 0 < found[0].trace[3].data["pairs"] < found[1].trace[3].data["pairs"]
+    assert 0 < flow_of(found[0]).pairs < flow_of(found[1]).pairs
     assert found[0].passages[0].score > 0
 
 

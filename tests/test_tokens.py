@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from minirag.core.errors import MiniragError
 from minirag.core.model_files import packaged_minilm
 from minirag.corpora.datasets import load_dataset
-from minirag.methods.lightrag import LightChoices
-from minirag.methods.rich_parts import fitting
+from minirag.methods.lightrag import LightOptions
+from minirag.methods.rich_graph import fitting
 from minirag.text.tokens import LONGEST, _tiktoken, count_tokens, token_spans
 
 needs_minilm = pytest.mark.skipif(
@@ -171,8 +171,8 @@ def test_what_does_not_exist_is_named(name, said):
 
 def test_an_option_that_counts_asks_for_a_function_that_counts():
     with pytest.raises(MiniragError, match="or a function text -> number of tokens"):
-        LightChoices(count="words")
-    count = LightChoices(count=len).count
+        LightOptions(count="words")
+    count = LightOptions(count=len).count
     assert fitting(["ab", "cde"], str, 4, count) == ["ab"]
 
 

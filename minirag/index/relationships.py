@@ -2,13 +2,17 @@
 
 from typing import Literal
 
+from ..core.encoder import Encoder
+from ..core.graph import Edge, Graph
 from ..core.options import check_value
 from .vectors import VectorIndex
 
 RelationText = Literal["description and names", "keywords, names, description"]
 
 
-def relationship_index(graph, encoder, text="description and names"):
+def relationship_index(
+    graph: Graph, encoder: Encoder, text: RelationText = "description and names"
+) -> VectorIndex:
     """Encode every edge; row i is edge i. "description and names" (the survey), or "keywords,
     names, description" (LightRAG's code).
 
@@ -22,8 +26,9 @@ def relationship_index(graph, encoder, text="description and names"):
     return VectorIndex(tuple(labels), encoder.encode(texts), encoder)
 
 
-def relationship_text(graph, edge, text):
+def relationship_text(graph: Graph, edge: Edge, text: RelationText) -> str:
+    """What of an edge is encoded (see `relationship_index`)."""
     names = f"{graph.nodes[edge.source].name} {graph.nodes[edge.target].name}"
-    said = edge.description or edge.name
-    parts = (said, names) if text == "description and names" else (edge.keywords, names, said)
+    about = edge.description or edge.name
+    parts = (about, names) if text == "description and names" else (edge.keywords, names, about)
     return " ".join(filter(None, parts))

@@ -1,43 +1,36 @@
-"""The parts of PathRAG between keywords and prompt: node retrieval, the graph that resource flows
-over, choosing paths, paths as text.
+"""The parts of PathRAG's path retrieval: the graph that resource flows over, what the flow
+connects, choosing paths, paths as text.
 """
 
 import random
 from collections import defaultdict
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..algorithms.flow import edge_flow_paths, expands, resource_flow, search_paths
-from ..core.trace import Step
+from ..algorithms.flow import expands, resource_flow
+from ..core.graph import Graph
+from .pathrag_code import EdgeText, edges_text
+from .rich_graph import entity_row
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Ranking = Literal["flow", "random", "hop-first"]
+Reliable = tuple[tuple[str, ...], float]  # a path of node names, and its reliability
 
 
-def collect_nodes(keywords, index, count, cutoff=None):
-    """Nodes of one question: the nearest of each keyword in turn, then the second nearest of each,
-    and so on until `count` are found.
-
-    Returns a step whose `data["nodes"]` holds `(name, node position, cosine)` in the order found.
-
-    Source: PathRAG, Eq. 1 (eq-1)
+class FlowGraph(NamedTuple):
+    """What resource flows over: a networkx graph of node names, and the positions of the graph's
+    edges from one name to another.
     """
-    found = {}
-    if keywords:
-        places, cosines = index.search(keywords, k=min(count, len(index.labels)))
-        for depth in range(places.shape[1]):
-            for number in range(len(keywords)):
-                place, cosine = int(places[number, depth]), float(cosines[number, depth])
-                if len(found) < count and (cutoff is None or cosine >= cutoff):
-                    found.setdefault(place, cosine)
-    nodes = [(index.labels[place], place, cosine) for place, cosine in found.items()]
-    said = f"{len(nodes)} nodes for {len(keywords)} keyword{'s' * (len(keywords) != 1)}, the nearest of each in turn"
-    return Step(
-        "node vdb", said, tuple((name, cosine) for name, _, cosine in nodes[:10]), {"nodes": nodes}
-    )
+
+    ways: "nx.Graph"
+    edges: dict[tuple[str, str], list[int]]
 
 
-def flow_graph(graph, directed=True):
-    """`(networkx graph of node names, edges)`: what resource flows over, and the positions of the
-    graph's edges from one name to another.
+def flow_graph(graph: Graph, directed: bool = True) -> FlowGraph:
+    """The `FlowGraph` of a rich knowledge graph.
 
     Only relations carry resource, not synonymy edges; several from one node to another are one way.
     directed=False opens every one both ways.
@@ -51,41 +44,15 @@ def flow_graph(graph, directed=True):
             source, target = graph.nodes[edge.source].name, graph.nodes[edge.target].name
             ways.add_edge(source, target)
             edges[source, target].append(place)
-    return ways, dict(edges)
+    return FlowGraph(ways, dict(edges))
 
 
-def find_paths(ways, names, choices):
-    """A "flow" step (what was seen) and a list of all candidate paths with their reliability, best
-    first; nothing is cut to K yet.
-
-    Source: PathRAG, Eq. 2-4 (eq-2, eq-3, eq-4)
-    """
-    c = choices
-    if c.flow == "edges":
-        found = edge_flow_paths(ways, names, c.alpha, c.threshold, top_k=10**9)
-        said = f"edge flow, alpha {c.alpha:g}, threshold {c.threshold:g}: the better half, {len(found)} paths of at most 3 hops"
-        return Step(
-            "flow", said, (), {"pairs": len({(path[0], path[-1]) for path, _ in found})}
-        ), found
-    search = search_paths(ways, names, c.alpha, c.threshold, None, c.per_pair, c.max_paths)
-    said = f"resource flow, alpha {c.alpha:g}, threshold {c.threshold:g}: {search.visited} nodes visited, "
-    sinks = sum(not ways[name] for name in names)
-    said += f"{search.pruned_starts} of {len(names)} starts pruned ({sinks} have no way out), "
-    said += f"{search.connected_pairs} of {len(names) * (len(names) - 1)} ordered pairs connected, {len(search.paths)} paths"
-    said += f"; {search.capped_starts} starts have more paths than were looked at" * bool(
-        search.capped_starts
-    )
-    seen = {
-        "visited": search.visited,
-        "pruned": search.pruned_starts,
-        "sinks": sinks,
-        "pairs": search.connected_pairs,
-        "capped": search.capped_starts,
-    }
-    return Step("flow", said, (), seen), list(search.paths)
-
-
-def choose_paths(candidates, count, ranking="flow", rng=None):
+def choose_paths(
+    candidates: Iterable[Reliable],
+    count: int,
+    ranking: Ranking = "flow",
+    rng: random.Random | None = None,
+) -> list[Reliable]:
     """The K paths that enter the prompt, most important first: by reliability, at random, or those
     of fewest hops (random among equals).
 
@@ -100,17 +67,25 @@ def choose_paths(candidates, count, ranking="flow", rng=None):
     return candidates[:count]
 
 
-def edges_of(path, edges, directed=True):
+def edges_of(
+    path: Sequence[str], edges: Mapping[tuple[str, str], list[int]], directed: bool = True
+) -> tuple[tuple[int, ...], ...]:
     """For every step of a path the positions of the edges that it may stand for; the way of the
     path first.
     """
-    return [
-        edges.get((u, v), []) + ([] if directed and (u, v) in edges else edges.get((v, u), []))
-        for u, v in zip(path, path[1:])
-    ]
+    steps = []
+    for u, v in pairwise(path):
+        onward, back = edges.get((u, v), []), edges.get((v, u), [])
+        steps.append(tuple(onward if directed and onward else onward + back))
+    return tuple(steps)
 
 
-def textual_path(path, places, graph, edge_text="description"):
+def textual_path(
+    path: Sequence[str],
+    places: Iterable[Iterable[int]],
+    graph: Graph,
+    edge_text: EdgeText = "description",
+) -> str:
     """A path as text: its first node, an edge, the next node, and so on to the last.
 
     places: the edges of each step, as `edges_of` gives them. edge_text: "description" (paper), or
@@ -119,78 +94,71 @@ def textual_path(path, places, graph, edge_text="description"):
 
     Source: PathRAG, Eq. 5 (eq-5)
     """
-    parts = [_node_text(graph, path[0])]
-    for (source, target), some in zip(zip(path, path[1:]), places):
-        parts += [_edge_text(graph, source, target, some, edge_text), _node_text(graph, target)]
-    return "\n".join(parts)
+    lines = [node_text(graph, path[0])]
+    for source, target, edges in zip(path, path[1:], places):
+        lines.append(step_text(graph, source, target, edges, edge_text))
+        lines.append(node_text(graph, target))
+    return "\n".join(lines)
 
 
-def flat(paths, places, graph, edge_text, rng):
+def node_text(graph: Graph, name: str) -> str:
+    """The text of a node of a path."""
+    return entity_row(graph, graph.position[name])
+
+
+def step_text(
+    graph: Graph, source: str, target: str, edges: Iterable[int], edge_text: EdgeText
+) -> str:
+    """The text of a step of a path: its direction, and what its edges say."""
+    text = edges_text(graph, edges, edge_text)
+    return f"{source} → {target}{f': {text}' if text else ''}"
+
+
+def flat(
+    paths: Sequence[Sequence[str]],
+    places: Iterable[Iterable[Iterable[int]]],
+    graph: Graph,
+    edge_text: EdgeText,
+    rng: random.Random,
+) -> list[str]:
     """The nodes and edges of all paths, each once, shuffled: what is retrieved without its
     structure.
 
     Source: PathRAG, Table 3 (tab-3)
     """
-    nodes = [
-        _node_text(graph, name) for name in dict.fromkeys(name for path in paths for name in path)
-    ]
-    steps = [
-        (step, some)
-        for path, all_steps in zip(paths, places)
-        for step, some in zip(zip(path, path[1:]), all_steps)
-    ]
-    texts = list(
-        dict.fromkeys(
-            [*nodes, *(_edge_text(graph, *step, some, edge_text) for step, some in steps)]
-        )
-    )
+    texts = [node_text(graph, name) for path in paths for name in path]
+    for path, steps in zip(paths, places):
+        for source, target, edges in zip(path, path[1:], steps):
+            texts.append(step_text(graph, source, target, edges, edge_text))
+    texts = list(dict.fromkeys(texts))
     rng.shuffle(texts)
     return texts
 
 
-def in_order(texts, order, rng):
-    """Texts given most reliable first, in the order of the prompt: "ascending" puts the most
-    reliable last.
-
-    Source: PathRAG, Eq. 6 (eq-6)
+class Connections(NamedTuple):
+    """What the flow from several starts connects: ordered `pairs`; starts `pruned` at once, among
+    them the `sinks`, which have no way out; nodes `visited`.
     """
-    texts = list(texts)
-    if order == "random":
-        rng.shuffle(texts)
-    return texts[::-1] if order == "ascending" else texts
+
+    pairs: int
+    pruned: int
+    sinks: int
+    visited: int
 
 
-def _node_text(graph, name):
-    node = graph.nodes[graph.position[name]]
-    return f"{name}{f' ({node.type})' if node.type else ''}{f': {node.description}' if node.description else ''}"
-
-
-def _edge_text(graph, source, target, places, edge_text):
-    said = edge_said(graph, places, edge_text)
-    return f"{source} → {target}{f': {said}' if said else ''}"
-
-
-def edge_said(graph, places, edge_text):
-    """What the edges of one step say: their keywords, or name and description."""
-    edges = [graph.edges[place] for place in places]
-    if edge_text == "keywords":
-        return "; ".join(edge.keywords for edge in edges if edge.keywords)
-    texts = [" ".join(filter(None, (edge.name, edge.description))) for edge in edges]
-    return "; ".join(filter(None, (text or edge.keywords for text, edge in zip(texts, edges))))
-
-
-def connections(ways, names, alpha=0.8, threshold=0.05):
-    """What the flow alone would connect, without listing a path: ordered pairs, starts pruned,
-    sinks among them, nodes visited, most nodes one start opens.
+def connections(
+    ways: "nx.Graph", names: Iterable[str], alpha: float = 0.8, threshold: float = 0.05
+) -> Connections:
+    """What the flow alone would connect, without listing a path.
 
     Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
     """
-    names, pairs, pruned, visited, opened = set(names), 0, 0, set(), 0
-    for start in sorted(name for name in names if name in ways):
+    found = {name for name in names if name in ways}
+    visited: set[str] = set()
+    pairs = pruned = 0
+    for start in sorted(found):
         resource = resource_flow(ways, start, alpha, threshold)
-        open_nodes = {
-            node for node, amount in resource.items() if expands(ways, node, amount, threshold)
-        }
+        open_nodes = {node for node in resource if expands(ways, node, resource[node], threshold)}
         reached, ahead = {start}, [start]
         while ahead:
             here = ahead.pop()
@@ -198,14 +166,7 @@ def connections(ways, names, alpha=0.8, threshold=0.05):
             reached |= fresh
             ahead += fresh
         visited |= set(resource)
-        opened = max(opened, len(open_nodes))
         pruned += start not in open_nodes
-        pairs += len(reached & names) - 1
-    sinks = sum(name in ways and not ways[name] for name in names)
-    return {
-        "pairs": pairs,
-        "pruned": pruned,
-        "sinks": sinks,
-        "visited": len(visited),
-        "opened": opened,
-    }
+        pairs += len(reached & found) - 1
+    sinks = sum(not ways[name] for name in found)
+    return Connections(pairs, pruned, sinks, len(visited))

@@ -4,90 +4,85 @@ the arrows and both ways.
 Rows of the target `paths`, named like `musique connections theta 0.05 directed`.
 """
 
-from ..methods.pathrag_paths import connections
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..core.trace import NodeStep
+from ..methods.pathrag import PathRAG
+from ..methods.pathrag_paths import Connections, connections
 
 THRESHOLDS = (0.3, 0.1, 0.05, 0.02, 0.01, 0.005)
 DIRECTIONS = {"directed": True, "undirected": False}
 CONNECTED = ("dulce", "textbook", "musique")  # corpora
+METRICS = ("pairs connected", "starts pruned", "without a way out")
+
+
+def row_name(corpus: str, way: str, theta: float) -> str:
+    """What a row is called."""
+    return f"{corpus} connections theta {theta:g} {way}"
+
+
 CONNECTION_NAMES = tuple(
-    f"{name} connections theta {theta:g} {way}"
-    for name in CONNECTED
-    for way in DIRECTIONS
-    for theta in THRESHOLDS
+    row_name(name, way, theta) for name in CONNECTED for way in DIRECTIONS for theta in THRESHOLDS
 )
 
 
-def connection_rows(name, method, questions, rows=None):
-    """Rows of one corpus, all or those in `rows`: pairs connected, starts pruned, and those of them
-    without a way out; means of a question.
-    """
-    wanted = [
-        row for row in CONNECTION_NAMES if row.startswith(f"{name} ") and (not rows or row in rows)
-    ]
-    measured = {}
-    for row in connection_table(method, questions) if wanted else ():
-        way = next(way for way, directed in DIRECTIONS.items() if directed == row["directed"])
-        counts = {
-            key: row[key] for key in ("pairs connected", "starts pruned", "without a way out")
-        }
-        measured[f"{name} connections theta {row['threshold']:g} {way}"] = counts
+def connection_rows(
+    name: str, method: PathRAG, questions: Sequence[str], wanted: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The wanted rows of one corpus: `METRICS`, means of a question."""
+    measured = {
+        row_name(name, way, theta): {metric: numbers[metric] for metric in METRICS}
+        for (way, theta), numbers in connection_table(method, questions).items()
+    }
     return [{"method": row, **measured[row]} for row in wanted]
 
 
-def stored_connections(expected, name, way, metric):
+def stored_connections(
+    expected: Mapping[str, Any], name: str, way: str, metric: str
+) -> list[float]:
     """The stored numbers of one corpus, one direction and one metric, a value for each of
     `THRESHOLDS`. expected: what `load_expected("paths")` gives.
     """
-    return [
-        expected["rows"][f"{name} connections theta {theta:g} {way}"]["metrics"][metric]["ours"]
-        for theta in THRESHOLDS
-    ]
+    rows = [expected["rows"][row_name(name, way, theta)] for theta in THRESHOLDS]
+    return [row["metrics"][metric]["ours"] for row in rows]
 
 
-def connection_table(method, questions, thresholds=THRESHOLDS, directed=(True, False)):
-    """Against theta, each way or both: ordered pairs connected, starts pruned, nodes visited, means
-    of a question; and pairs and starts in percent.
+def connection_table(
+    method: PathRAG, questions: Sequence[str]
+) -> dict[tuple[str, float], dict[str, float]]:
+    """For each direction and theta: ordered pairs connected, starts pruned, nodes visited, means of
+    a question; and pairs and starts in percent.
 
-    method: a `PathRAG`. A start is pruned at once for one of two reasons, in columns of their own:
-    it has no way out at all, whatever theta is, or more than 1 / theta of them, which at .05 is
-    more than 20.
+    A start is pruned at once for one of two reasons, in columns of their own: it has no way out at
+    all, whatever theta is, or more than 1 / theta of them, which at .05 is more than 20.
 
     Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
     """
-    names = [
-        [name for name, _, _ in trace[1].data["nodes"]]
-        for trace in method.with_options(global_edges=0, top_k=1, max_paths=1).score_many(
-            list(questions)
-        )
-    ]
-    rows = []
-    for both_ways in directed:
-        ways, _ = method.with_options(directed=both_ways).ways
-        for threshold in thresholds:
-            seen = [connections(ways, some, method.chosen.alpha, threshold) for some in names]
-            rows.append(
-                {
-                    "directed": both_ways,
-                    "threshold": threshold,
-                    **_summed_up(seen, [len(some) for some in names]),
-                }
-            )
-    return rows
+    quick = method.with_options(global_edges=0, top_k=1, max_paths=1)
+    steps = [found.trace.last(NodeStep) for found in quick.retrieve_many(questions)]
+    starts, table = [[node.label for node in step.nodes] for step in steps], {}
+    for way, directed in DIRECTIONS.items():
+        ways, alpha = method.with_options(directed=directed).ways.ways, method.chosen.alpha
+        for theta in THRESHOLDS:
+            seen = [connections(ways, names, alpha, theta) for names in starts]
+            table[way, theta] = _summed_up(seen, [len(names) for names in starts])
+    return table
 
 
-def _summed_up(seen, sizes):
+def _summed_up(seen: Sequence[Connections], sizes: Sequence[int]) -> dict[str, float]:
     """Means of a question and percentages, from what `connections` saw for each and the number of
     its nodes.
     """
-    pairs, pruned, sinks, visited = (
-        sum(one[key] for one in seen) for key in ("pairs", "pruned", "sinks", "visited")
-    )
+    pairs, pruned, sinks, visited = map(sum, zip(*seen))
     starts, possible = max(sum(sizes), 1), max(sum(size * (size - 1) for size in sizes), 1)
     row = {
         "pairs connected": pairs / len(seen),
         "pairs connected %": 100 * pairs / possible,
         "starts pruned": pruned / len(seen),
+        "without a way out": sinks / len(seen),
+        "without a way out %": 100 * sinks / starts,
+        "too many ways out %": 100 * (pruned - sinks) / starts,
+        "visited": visited / len(seen),
     }
-    row |= {"without a way out": sinks / len(seen), "without a way out %": 100 * sinks / starts}
-    row |= {"too many ways out %": 100 * (pruned - sinks) / starts, "visited": visited / len(seen)}
     return {name: round(value, 1) for name, value in row.items()}

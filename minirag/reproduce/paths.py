@@ -10,14 +10,17 @@ own.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
+from ..core.corpus import Corpus
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import read_jsonl
-from ..core.trace import ContextStep
+from ..core.graph import Graph
+from ..core.trace import ContextStep, PathStep, Trace
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
 from ..corpora.microsoft_index import load_dulce
@@ -25,18 +28,27 @@ from ..corpora.shipped_and_own import load_corpus, shipped
 from ..evaluate.expected import compare, load_expected
 from ..llm import load_llm
 from ..methods import METHODS
+from ..methods.pathrag import FlowStep
+from ..methods.rich_graph import RichMethod
 from ..prompts.rules.quotes import content_words
 from .connections import CONNECTED, CONNECTION_NAMES, connection_rows
 
 
 @dataclass(frozen=True)
 class PathRow:
-    """A line of the table: its name, the method, and its settings."""
+    """A line of the table: its name, the method, and its options."""
 
     name: str
     method: str
     follow: str = "paper"
-    choices: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Asked(NamedTuple):
+    """A question and its evidence, which is for counting only; no method sees it."""
+
+    text: str
+    evidence: tuple[str, ...] = ()
 
 
 # A level that the offline rule finds no keyword for is replaced by the question everywhere: a
@@ -52,13 +64,13 @@ PATH_ROWS = (
     PathRow("lightrag-hybrid-survey", "lightrag-hybrid", "survey"),
     PathRow("pathrag", "pathrag"),
     PathRow("pathrag-lt", "pathrag-lt"),
-    PathRow("pathrag-paths-only", "pathrag", choices={"global_edges": 0}),
-    PathRow("pathrag-undirected", "pathrag", choices={"directed": False}),
-    PathRow("pathrag-with-passages", "pathrag", choices={"sources": True}),
-    PathRow("pathrag-lt-with-passages", "pathrag-lt", choices={"sources": True}),
-    PathRow("random", "pathrag", choices={"ranking": "random"}),
-    PathRow("hop-first", "pathrag", choices={"ranking": "hop-first"}),
-    PathRow("flat", "pathrag", choices={"prompt": "flat"}),
+    PathRow("pathrag-paths-only", "pathrag", options={"global_edges": 0}),
+    PathRow("pathrag-undirected", "pathrag", options={"directed": False}),
+    PathRow("pathrag-with-passages", "pathrag", options={"sources": True}),
+    PathRow("pathrag-lt-with-passages", "pathrag-lt", options={"sources": True}),
+    PathRow("random", "pathrag", options={"ranking": "random"}),
+    PathRow("hop-first", "pathrag", options={"ranking": "hop-first"}),
+    PathRow("flat", "pathrag", options={"prompt": "flat"}),
     PathRow("pathrag-code", "pathrag", "code", ASKED),
     PathRow("pathrag-lt-code", "pathrag-lt", "code", ASKED),
     # Written like LightRAG's context, so that tokens can be compared.
@@ -72,17 +84,12 @@ SWEPT = {
     "alpha": ("alpha", (0.6, 0.7, 0.8, 0.9, 1.0)),
 }
 PATH_ROWS += tuple(
-    PathRow(f"pathrag {letter} {value:g}", "pathrag", choices={"global_edges": 0, option: value})
+    PathRow(f"pathrag {letter} {value:g}", "pathrag", options={"global_edges": 0, option: value})
     for letter, (option, values) in SWEPT.items()
     for value in values
 )
 CORPORA = ("dulce", "textbook")
 BARE = "musique pathrag-paths-only"  # measured though MuSiQue has no evidence: its graph is large
-SEEN = {
-    "pairs connected": "pairs",
-    "starts pruned": "pruned",
-    "without a way out": "sinks",
-}  # by the flow
 BASE = "lightrag-hybrid"  # what savings are measured against
 PATH_NAMES = (
     *(f"{corpus} {row.name}" for corpus in CORPORA for row in PATH_ROWS),
@@ -92,7 +99,9 @@ PATH_NAMES = (
 DATA = {"dulce": "dulce", "musique": "musique_train"}  # what must be fetched for a corpus
 
 
-def reproduce_paths(rows=None, encoder="minilm"):
+def reproduce_paths(
+    rows: Sequence[str] | None = None, encoder: str = "minilm"
+) -> dict[str, object]:
     """Measure the target: `{"target", "rows", "notes", "comparison"}`; a row for every corpus that
     is there and every setting.
 
@@ -107,150 +116,132 @@ def reproduce_paths(rows=None, encoder="minilm"):
     """
     measured, notes = [], []
     for name in CONNECTED:
-        wanted = [row for row in PATH_NAMES if not rows or row in rows]
-        settings = [row for row in PATH_ROWS if f"{name} {row.name}" in wanted]
-        connecting = [
-            row for row in CONNECTION_NAMES if row.startswith(f"{name} ") and row in wanted
-        ]
-        if (settings or connecting) and name in DATA and not available(DATA[name]):
-            notes.append(
-                f"{name}: not here; `minirag fetch {DATA[name]}` gets it. Its rows were left out."
-            )
-            continue
-        measured += measure(name, settings, encoder) if settings else []
-        measured += connected(name, connecting, encoder) if connecting else []
+        own = [row for row in PATH_NAMES if row.startswith(f"{name} ")]
+        wanted = [row for row in own if not rows or row in rows]
+        if wanted and name in DATA and not available(DATA[name]):
+            missing = f"{name}: not here; `minirag fetch {DATA[name]}` gets it."
+            notes.append(f"{missing} Its rows were left out.")
+        elif wanted:
+            measured += measure(name, wanted, encoder)
     if not measured:
-        raise MiniragError(
-            "None of these rows can run here: their data is not there. " + " ".join(notes)
-        )
-    expected = load_expected("paths")
-    done = {row["method"] for row in measured}
-    expected = {
-        **expected,
-        "rows": {
-            name: stored
-            for name, stored in expected["rows"].items()
-            if name in done or not rows and name.startswith("paper")
-        },
+        missing = "None of these rows can run here: their data is not there. "
+        raise MiniragError(missing + " ".join(notes))
+    expected, done = load_expected("paths"), {row["method"] for row in measured}
+    stored = {
+        name: numbers
+        for name, numbers in expected["rows"].items()
+        if name in done or (not rows and name.startswith("paper"))
     }
     return {
         "target": "paths",
         "rows": measured,
         "notes": notes + verdicts(measured),
-        "comparison": compare(measured, expected),
+        "comparison": compare(measured, {**expected, "rows": stored}),
     }
 
 
-def connected(name, wanted, encoder="minilm"):
-    """The rows `wanted` of `connection_rows` for one corpus."""
-    corpus, questions = open_corpus(name)
-    [row] = [row for row in PATH_ROWS if row.name == "pathrag"]
-    return connection_rows(
-        name,
-        open_row(row, name, corpus, encoder, {}),
-        [question for question, _ in questions],
-        wanted,
-    )
-
-
-def measure(name, wanted, encoder):
-    """Rows of one corpus; where it has evidence, `tokens` of the base row are measured even if it
-    is not asked for.
+def measure(name: str, wanted: Sequence[str], encoder: str) -> list[dict[str, Any]]:
+    """The wanted rows of one corpus. Where it has evidence, `tokens` of the base row are measured
+    even if it is not asked for.
     """
     corpus, questions = open_corpus(name)
-    built, found = {}, []
-    numbers_of = lambda row: average(open_row(row, name, corpus, encoder, built), questions)
-    bases = [row for row in PATH_ROWS if row.name == BASE and name in CORPORA]
-    base = [numbers_of(row)["tokens"] for row in bases]
-    for row in progress(wanted, description=name, unit="row"):
-        numbers = numbers_of(row)
-        saved = {"saved %": round(100 * (1 - numbers["tokens"] / tokens), 1) for tokens in base}
-        found.append({"method": f"{name} {row.name}", **numbers, **saved})
+    opened, found = opener(corpus, encoder), []
+    rows = {f"{name} {row.name}": row for row in PATH_ROWS}
+    settings = [row for row in rows if row in wanted]
+    if settings and name in CORPORA:
+        base = average(opened(rows[f"{name} {BASE}"]), questions)["tokens"]
+    for row in progress(settings, description=name, unit="row"):
+        numbers = average(opened(rows[row]), questions)
+        if name in CORPORA:
+            numbers["saved %"] = round(100 * (1 - numbers["tokens"] / base), 1)
+        found.append({"method": row, **numbers})
+    if connecting := [row for row in CONNECTION_NAMES if row in wanted]:
+        pathrag, texts = opened(rows[f"{name} pathrag"]), [asked.text for asked in questions]
+        found += connection_rows(name, pathrag, texts, connecting)
     return found
 
 
-def open_corpus(name):
-    """`(graph or corpus, [(question, evidence)])`. The evidence is for counting only; no method
-    sees it. MuSiQue has none.
+def open_corpus(name: str) -> tuple[Corpus | Graph, list[Asked]]:
+    """What a method is built over, and its questions. MuSiQue has no evidence.
 
     Raises `MiniragError` where a question has no evidence.
     """
     if name == "dulce":
         rows = read_jsonl(shipped("questions_dulce.jsonl"))
-        return load_dulce().graph, [(row["question"], tuple(row["evidence"])) for row in rows]
+        return load_dulce().graph, [Asked(row["question"], tuple(row["evidence"])) for row in rows]
     if name == "musique":
         corpus = load_dataset(DATA[name])
-        return corpus.without_gold(), [(question.text, ()) for question in corpus.questions]
+        return corpus.without_gold(), [Asked(question.text) for question in corpus.questions]
     corpus = load_corpus(name)
-    evidence = {
-        row["id"]: tuple(row["evidence"])
-        for row in read_jsonl(shipped("corpora") / name / "evidence.jsonl")
-    }
+    rows = read_jsonl(shipped("corpora") / name / "evidence.jsonl")
+    evidence = {row["id"]: tuple(row["evidence"]) for row in rows}
     if missing := [question.id for question in corpus.questions if not evidence.get(question.id)]:
         raise MiniragError(
             f"Corpus {name!r}: evidence.jsonl has nothing for question {missing[0]!r}."
         )
-    return corpus.without_gold(), [
-        (question.text, evidence[question.id]) for question in corpus.questions
-    ]
+    questions = [Asked(question.text, evidence[question.id]) for question in corpus.questions]
+    return corpus.without_gold(), questions
 
 
-def open_row(row, name, corpus, encoder, built):
-    """The method of one row; those with the same settings share a graph and its vectors (`built`, a
-    dict).
+def opener(corpus: Corpus | Graph, encoder: str) -> Callable[[PathRow], RichMethod]:
+    """A function that opens the method of a row; those with the same settings share a graph and its
+    vectors.
     """
-    key, method, llm = (row.method, row.follow), METHODS[row.method], load_llm("offline")
-    if key not in built:
-        if name == "dulce":
-            built[key] = method.from_graph(corpus, llm, encoder, follow=row.follow)
-        else:
-            built[key] = method.build(
-                corpus, llm, encoder, extraction=next(iter(corpus.extractions)), follow=row.follow
-            )
-    return built[key].with_options(**row.choices)
+
+    @cache
+    def built(method: str, follow: str) -> RichMethod:
+        options = {"llm": load_llm("offline"), "encoder": encoder, "follow": follow}
+        if isinstance(corpus, Graph):
+            return METHODS[method].from_graph(corpus, **options)
+        return METHODS[method].build(corpus, extraction=next(iter(corpus.extractions)), **options)
+
+    return lambda row: built(row.method, row.follow).with_options(**row.options)
 
 
-def average(method, questions):
+def average(method: RichMethod, questions: Sequence[Asked]) -> dict[str, float]:
     """Means over the questions: tokens of the context, evidence found, and what the flow saw."""
-    totals, asked = Counter(), [question for question, _ in questions]
-    for retrieval, (_, evidence) in zip(method.retrieve_many(asked), questions):
-        sections, retrieval = method.context(retrieval)
-        numbers = {"tokens": retrieval.trace.last(ContextStep).tokens}
-        if evidence:
-            text = "\n".join(one for texts in sections.values() for one in texts)
-            numbers["evidence %"] = 100 * coverage(text, evidence)
-            numbers["evidence words %"] = 100 * word_coverage(text, evidence)
-        for one in retrieval.trace:
-            if one.operator == "flow":
-                seen = {what: one.data[key] for what, key in SEEN.items() if key in one.data}
-                numbers |= seen
-            if one.operator == "paths":
-                hops = [len(path) - 1 for path, _ in one.data["paths"]]
-                numbers |= {
-                    "paths": len(hops),
-                    "single": hops.count(1),
-                    "no path %": 100 * (not hops),
-                }
-        totals.update(numbers)  # adds up
+    totals: Counter[str] = Counter()
+    retrievals = method.retrieve_many([asked.text for asked in questions])
+    for retrieval, asked in zip(retrievals, questions):
+        sections, told = method.context(retrieval)
+        totals["tokens"] += told.trace.last(ContextStep).tokens
+        if asked.evidence:
+            text = "\n".join(text for texts in sections.values() for text in texts)
+            totals["evidence %"] += 100 * coverage(text, asked.evidence)
+            totals["evidence words %"] += 100 * word_coverage(text, asked.evidence)
+        totals.update(path_numbers(retrieval.trace))  # adds up
+    single = totals.pop("single", None)
     means = {key: round(value / len(questions), 1) for key, value in totals.items()}
-    if "single" in means:
-        del means["single"]
-        means["single edges %"] = round(100 * totals["single"] / max(totals["paths"], 1), 1)
+    if single is not None:
+        means["single edges %"] = round(100 * single / max(totals["paths"], 1), 1)
     return means
 
 
-def plain(text):
+def path_numbers(trace: Trace) -> dict[str, float]:
+    """What the flow saw of one question and which paths were kept, where the method has paths."""
+    numbers: dict[str, float] = {}
+    for flow in trace.all(FlowStep):
+        seen = {"pairs connected": flow.pairs, "starts pruned": flow.pruned}
+        seen["without a way out"] = flow.sinks
+        numbers |= {name: count for name, count in seen.items() if count is not None}
+    for found in trace.all(PathStep):
+        hops = [len(path.nodes) - 1 for path in found.paths]
+        numbers |= {"paths": len(hops), "single": hops.count(1), "no path %": 100 * (not hops)}
+    return numbers
+
+
+def plain(text: str) -> str:
     """Lower case, one space, straight quotation marks: two copies of one sentence read the same."""
     return re.sub(r"\s+", " ", text.lower().translate(str.maketrans("‘’“”", "''\"\"")))
 
 
-def coverage(text, evidence):
+def coverage(text: str, evidence: Sequence[str]) -> float:
     """Share of the phrases that stand in the text word for word."""
     whole = plain(text)
     return sum(plain(phrase) in whole for phrase in evidence) / len(evidence)
 
 
-def word_coverage(text, evidence):
+def word_coverage(text: str, evidence: Iterable[str]) -> float:
     """Mean share of a phrase's content words that stand in the text anywhere."""
     words = content_words(plain(text))
     shares = [
@@ -261,22 +252,22 @@ def word_coverage(text, evidence):
     return sum(shares) / max(len(shares), 1)
 
 
-def verdicts(measured):
+def verdicts(measured: Iterable[Mapping[str, Any]]) -> list[str]:
     """Sentences on the paper's direction: does PathRAG cost fewer tokens than LightRAG, and its
     light version fewer still?
     """
     tokens = {row["method"]: row["tokens"] for row in measured if "tokens" in row}
-    said = []
+    sentences = []
     for name in CORPORA:
-        for kind, (full, light) in {
-            "paper's setting": ("pathrag", "pathrag-lt"),
-            "code's setting": ("pathrag-code", "pathrag-lt-code"),
-        }.items():
-            order = [tokens.get(f"{name} {row}") for row in (light, full, BASE)]
-            if None not in order:
-                holds = "holds" if order[0] < order[1] < order[2] else "does not hold"
-                numbers = f"PathRAG-lt {order[0]:,.0f}, PathRAG {order[1]:,.0f}, LightRAG hybrid {order[2]:,.0f} tokens a question"
-                said.append(
-                    f"{name}, {kind}: {numbers}; the paper's order (8,869 < 13,318 < 15,837) {holds}."
-                )
-    return said
+        for kind, suffix in {"paper's setting": "", "code's setting": "-code"}.items():
+            rows = (f"{name} pathrag-lt{suffix}", f"{name} pathrag{suffix}", f"{name} {BASE}")
+            if not tokens.keys() >= set(rows):
+                continue
+            light, full, base = (tokens[row] for row in rows)
+            holds = "holds" if light < full < base else "does not hold"
+            numbers = f"PathRAG-lt {light:,.0f}, PathRAG {full:,.0f}, LightRAG hybrid {base:,.0f}"
+            sentences.append(
+                f"{name}, {kind}: {numbers} tokens a question;"
+                f" the paper's order (8,869 < 13,318 < 15,837) {holds}."
+            )
+    return sentences

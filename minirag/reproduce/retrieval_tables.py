@@ -15,7 +15,7 @@ from ..evaluate.metrics import evaluate_retrieval
 from ..index.vectors import AnyEncoder
 from ..llm import load_llm
 from ..methods import METHODS, HippoRAG, Method
-from ..methods.rich_parts import rich_graph_of
+from ..methods.rich_graph import rich_graph_of
 from .detours import detours_rows, reproduce_detours
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce

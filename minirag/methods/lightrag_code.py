@@ -1,0 +1,256 @@
+"""What LightRAG's released codes add to the survey's composition: their options, the order in which
+they take relations and passages, and where their budgets cut.
+
+Source: Survey, Table 3 (tab-3)
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, zip_longest
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from ..core.graph import Edge, Graph, Node
+from ..core.options import Count, Positive
+from ..core.trace import ChunkStep, EdgeStep, NodeStep, Trace, Vector
+from ..operators import chunk, rank
+from ..operators.ranking import top_items
+from ..prompts.task import Task
+from ..text.tokens import count_tokens
+from .rich_graph import (
+    Found,
+    RichOptions,
+    cited_by_relations,
+    entity_row,
+    fitting,
+    relation_row,
+    rows_of,
+    with_rows,
+)
+
+RESERVED = 200  # tokens that the late code keeps free for its list of references
+LATE_ORDERS = ("similarity", "polling")
+Merge = Literal["in turns", "global first"]
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class LightCodeOptions(RichOptions):
+    """What the survey leaves open, and what the early and the late code do.
+
+    local_order: relations at the entities, by "links" or by "degree", the orders of
+        `operators.relationship.onehop`.
+    chunk_order: by the "operator", Occurrence and FromRel. "citation": local passages by the first
+        entity that cites them, then by how many of its neighbours do; global ones as the relations
+        cite them. "similarity": of the passages of the entities and relations that fit their
+        budgets, those nearest to the question. "polling" (late, on request): the first entity and
+        relation give `related_chunks` of them, the last ones 1.
+    related_chunks: passages for each entity or relation; by "similarity", half as many.
+    chunk_k: passages in the context at most.
+    mix: passages nearest to the question join the others (the late code's mode "mix").
+    merge: local and global "in turns", or "global first".
+    entity_budget, relation_budget, text_budget: tokens of the context's parts; None: no limit.
+    total_budget: tokens of prompt and context; passages get what the rest leaves.
+    cut: budgets cut the "context"; or what each "search" found, counting descriptions alone and
+        sparing local entities.
+    """
+
+    local_order: Literal["links", "degree"] = "links"
+    chunk_order: Literal["operator", "citation", "similarity", "polling"] = "operator"
+    related_chunks: Positive = 5
+    chunk_k: Positive | None = None
+    mix: bool = False
+    merge: Merge = "in turns"
+    entity_budget: Count | None = 4000
+    relation_budget: Count | None = 4000
+    text_budget: Count | None = 4000
+    total_budget: Count | None = None
+    cut: Literal["context", "search"] = "context"
+
+
+CODES = {
+    "cutoff": 0.2, "entity_text": "name and description", "local_order": "degree",
+    "relation_text": "keywords, names, description", "gleaning_order": "continue first",
+}  # fmt: skip
+SETTINGS = {
+    "survey": {},
+    "early": {
+        **CODES, "top_k": 60, "global_order": "degree", "chunk_order": "citation",
+        "merge": "global first", "empty": "skip", "cut": "search",
+    },
+    "late": {
+        **CODES, "top_k": 40, "chunk_order": "similarity", "chunk_k": 20, "empty": "short question",
+        "entity_budget": 6000, "relation_budget": 8000, "text_budget": None, "total_budget": 30000,
+    },
+}  # fmt: skip
+
+
+def merged(lists: Sequence[Sequence[P]], merge: Merge) -> list[P]:
+    """The items of the local and the global search, each once."""
+    if merge == "in turns":
+        return in_turns(*lists)
+    return list(dict.fromkeys(chain(*reversed(lists))))
+
+
+def in_turns(*lists: Iterable[P]) -> list[P]:
+    """The items of the lists in turns, each once: [a, b, c] and [b, d] give [a, b, d, c]."""
+    turns = dict.fromkeys(chain.from_iterable(zip_longest(*lists)))
+    return [item for item in turns if item is not None]
+
+
+def ranked(scores: Vector) -> list[int]:
+    """The passages with a score, best first."""
+    return [place for place in rank(scores).tolist() if scores[place] > 0]
+
+
+def in_order(places: Sequence[int], labels: Sequence[str], operator: str, how: str) -> ChunkStep:
+    """A step that ranks these passages as given: the first scores highest."""
+    scores = np.zeros(len(labels))
+    scores[list(places)] = np.arange(len(places), 0, -1)
+    summary = f"{len(places)} passages, {how}"
+    return ChunkStep(operator, summary, top_items(labels, scores), scores=scores)
+
+
+def cut(steps: list[Found], graph: Graph, options: LightCodeOptions) -> list[Found]:
+    """What the early code keeps of a search: the first entities or relations whose descriptions fit
+    their budget. All of them unless `cut` is "search".
+    """
+    if options.cut == "context":
+        return steps
+    kept = []
+    for step in steps:
+        elements: Sequence[Node | Edge] = graph.edges
+        budget = options.relation_budget
+        if isinstance(step, NodeStep):
+            elements, budget = graph.nodes, options.entity_budget
+        texts = {row: elements[row.index].description for row in rows_of(step)}
+        rows = fitting(list(texts), texts.__getitem__, budget, options.count)
+        summary = f"{step.summary}; the first {len(rows)} in {budget} tokens"
+        kept.append(with_rows(step, rows, summary))
+    return kept
+
+
+def cut_passages(
+    steps: list[ChunkStep], graph: Graph, options: LightCodeOptions
+) -> list[ChunkStep]:
+    """As `cut`, for the passages of a search and their texts."""
+    if options.cut == "context":
+        return steps
+    labels, budget = [chunk.label for chunk in graph.chunks], options.text_budget
+    kept = []
+    for step in steps:
+        places = ranked(step.scores)
+        fit = fitting(places, lambda i: graph.chunks[i].passage, budget, options.count)
+        how = f"of {len(places)}, in {budget} tokens"
+        kept.append(in_order(fit, labels, step.operator, how))
+    return kept
+
+
+def passages_of_entities(
+    entities: Sequence[NodeStep], graph: Graph, labels: Sequence[str], options: LightCodeOptions
+) -> list[ChunkStep]:
+    """The early code's passages of a local search; none where the late code picks them later."""
+    cited = options.chunk_order == "citation"
+    return chunk.by_entity(entities, graph, labels, "neighbours") if cited else []
+
+
+def passages_of_relations(
+    relations: Sequence[EdgeStep], graph: Graph, labels: Sequence[str], options: LightCodeOptions
+) -> list[ChunkStep]:
+    """The early code's passages of a global search; none where the late code picks them later."""
+    if options.chunk_order != "citation":
+        return []
+    cited = [cited_by_relations(graph, [edge.index for edge in step.edges]) for step in relations]
+    how = "in the relations' order"
+    return [in_order(places, labels, "chunk from relations", how) for places in cited]
+
+
+def late_passages(
+    trace: Trace, near: ChunkStep | None, graph: Graph, options: LightCodeOptions
+) -> list[ChunkStep]:
+    """The late code's passages: those picked of the trace's entities and relations, in turns with
+    those nearest to the question where `mix` asks for them. near: scores of all passages.
+    """
+    labels = [chunk.label for chunk in graph.chunks]
+    steps: list[ChunkStep] = []
+    if options.chunk_order in LATE_ORDERS:
+        lists = pick_both(trace, near, graph, options)
+        for operator, places in zip(("chunk from entities", "chunk from relations"), lists):
+            steps.append(in_order(places, labels, operator, f"picked by {options.chunk_order}"))
+    else:
+        lists = [ranked(step.scores) for step in trace.all(ChunkStep)]
+    joined, how = merged(lists, options.merge), f"merged, {options.merge}"
+    if options.mix and near:
+        joined = in_turns(nearest(near, options), *lists)
+        how = "in turns with those nearest to the question"
+    return [*steps, in_order(joined, labels, "chunk merge", how)]
+
+
+def nearest(near: ChunkStep, options: LightCodeOptions) -> list[int]:
+    """The passages of a chunk search that `chunk_k` and `cutoff` allow, best first."""
+    best = rank(near.scores, options.chunk_k).tolist()
+    return [i for i in best if options.cutoff is None or near.scores[i] >= options.cutoff]
+
+
+def pick_both(
+    trace: Trace, near: ChunkStep | None, graph: Graph, options: LightCodeOptions
+) -> list[list[int]]:
+    """Passages of the entities that fit their budget, and new ones of the relations that fit
+    theirs.
+    """
+    similarity = near.scores if near and options.chunk_order == "similarity" else None
+    nodes = [row.index for row in trace.last(NodeStep).nodes]
+    nodes = fitting(nodes, partial(entity_row, graph), options.entity_budget, options.count)
+    cited = own_passages([graph.nodes[i].chunks for i in nodes if graph.nodes[i].chunks])
+    first = pick(cited, options.related_chunks, similarity)
+    edges = [row.index for row in trace.last(EdgeStep).edges]
+    edges = fitting(edges, partial(relation_row, graph), options.relation_budget, options.count)
+    cited = own_passages([graph.edges[i].chunks for i in edges], first)
+    return [first, pick([own for own in cited if own], options.related_chunks, similarity)]
+
+
+def own_passages(sources: Sequence[Sequence[int]], taken: Iterable[int] = ()) -> list[list[int]]:
+    """For each entity or relation the passages that no earlier one has and that are not `taken`,
+    most often cited first. sources: for each of them the passages that it was read from.
+    """
+    cited = Counter(place for source in sources for place in set(source))
+    seen, lists = set(taken), []
+    for source in sources:
+        own = [place for place in dict.fromkeys(source) if place not in seen]
+        seen.update(own)
+        lists.append(sorted(own, key=lambda place: -cited[place]))
+    return lists
+
+
+def weighted_polling(lists: Sequence[Sequence[P]], most: int, least: int = 1) -> list[P]:
+    """Passages from lists in order of importance: `most` of the first list, falling evenly to
+    `least` of the last. What a short list leaves goes to the first list with passages left.
+    """
+    steps = max(len(lists) - 1, 1)
+    shares = [round(most - place / steps * (most - least)) for place in range(len(lists))]
+    picked = [place for own, share in zip(lists, shares) for place in own[:share]]
+    spare = [place for own, share in zip(lists, shares) for place in own[share:]]
+    return picked + spare[: sum(shares) - len(picked)]
+
+
+def pick(lists: Sequence[Sequence[int]], most: int, similarity: Vector | None = None) -> list[int]:
+    """The passages nearest to the question by `similarity` (passages,), half of `most` for each
+    list; without it, or where that is no passage, by weighted polling.
+    """
+    count = 0 if similarity is None else most * len(lists) // 2
+    if similarity is None or not count:
+        return weighted_polling(lists, most)
+    candidates = {place for own in lists for place in own}
+    return sorted(candidates, key=lambda place: (-similarity[place], place))[:count]
+
+
+def left_for_context(reader: Task, text: str, options: LightCodeOptions) -> int | None:
+    """What `total_budget` leaves to the context, for `fill`; None where there is none."""
+    if options.total_budget is None or options.cut == "search":
+        return None
+    turns = reader.messages({"question": text, "passages": []})
+    prompt = sum(count_tokens(turn["content"], options.count) for turn in turns)
+    return options.total_budget - RESERVED - prompt

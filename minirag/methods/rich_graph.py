@@ -1,0 +1,300 @@
+"""What LightRAG and PathRAG share: a rich knowledge graph read from a corpus, its two vector
+indices, the search by high-level keywords, and elements as text in a budget of tokens.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+
+from ..algorithms.packing import prefix
+from ..core.corpus import Corpus, Extraction
+from ..core.encoder import Encoder
+from ..core.graph import Graph
+from ..core.options import Count, Options, choose, vary
+from ..core.trace import ContextStep, EdgeStep, KeywordStep, NodeStep, Scored
+from ..encoders.text_encoders import load_encoder
+from ..graphs import Elements, choose_extraction, extract_elements, rich_knowledge_graph
+from ..graphs.annotated import annotated_elements
+from ..index import node_index
+from ..index.relationships import RelationText, relationship_index
+from ..index.vectors import NodeText, VectorIndex
+from ..llm import LLM, load_llm
+from ..operators import relationship
+from ..operators.question import Empty
+from ..text.tokens import TokenCounter, count_tokens
+from .base import Sections, StoredMethod
+from .graphrag.building import elements_of
+
+T = TypeVar("T")
+Found = TypeVar("Found", NodeStep, EdgeStep)
+Pairs = Literal["undirected", "directed"]
+Source = str | Extraction | Elements | Graph  # of a graph, or of what it is built from
+
+
+@dataclass(frozen=True)
+class RichOptions(Options):
+    """What is asked of a rich graph, of its indices and of the search by keywords.
+
+    entity_text, relation_text: what is encoded (`node_index`, `relationship_index`).
+    cutoff: the least cosine of what a search finds, or None.
+    empty: what stands in for a level without keywords (`operators.question.keywords`).
+    global_order: relations that the high-level keywords find, by "similarity", or by "degree", the
+        sum of their ends', then weight.
+    count: tokenizer, or a function text -> number of tokens.
+    gleanings: extra turns of the extraction.
+    gleaning_order: "assess first" asks whether anything was missed before each of them.
+    entity_types, examples: the domain's own types and few-shot pairs (`extract_elements`).
+    """
+
+    entity_text: NodeText = "description"
+    relation_text: RelationText = "description and names"
+    cutoff: float | None = None
+    empty: Empty = "question"
+    global_order: Literal["similarity", "degree"] = "similarity"
+    count: TokenCounter = "regex"
+    gleanings: Count = 1
+    gleaning_order: Literal["assess first", "continue first"] = "assess first"
+    entity_types: tuple[str, ...] = ()
+    examples: tuple[tuple[str, str], ...] = ()
+
+
+class RichMethod(StoredMethod):
+    """A method over a rich knowledge graph, whatever it then does with it: built, opened over a
+    graph, varied, saved.
+
+    Subclasses set `pairs`, whether the two directions of a relation are one edge, and `reused`:
+    what copies with other options share, and the option that decides it, if there is one.
+
+    Source: Survey, Sec. 4 (graphs)
+    """
+
+    graph_type = "rich knowledge"
+    index_components = ("Entity", "Relationship")
+    answer_task = "full_answer"
+    stored_type = Graph
+    options_type: ClassVar[type[RichOptions]]
+    pairs: ClassVar[Pairs] = "undirected"
+    reused: ClassVar[Mapping[str, str | None]] = {
+        "entity_index": "entity_text",
+        "relationship_index": "relation_text",
+    }
+    chosen: RichOptions
+
+    def __init__(self, graph: Graph, llm: LLM, encoder: str | Encoder, chosen: RichOptions) -> None:
+        super().__init__(graph.chunks, llm)
+        self.graph, self.chosen = graph, chosen
+        self.encoder = load_encoder(encoder).fit([chunk.passage for chunk in self.chunks])
+        self.labels = [chunk.label for chunk in self.chunks]
+
+    @property
+    def stored(self) -> Graph:
+        return self.graph
+
+    def __repr__(self) -> str:
+        made = f"encoder {self.encoder.name}; answers by {self.llm.name}"
+        return f"{type(self).__name__} over {self.graph!r}; {made}"
+
+    @classmethod
+    def build(
+        cls, corpus: Corpus, llm: str | LLM = "offline", encoder: str | Encoder = "minilm",
+        extraction: Source | None = None, executor: Executor | None = None,
+        follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
+        """Read a corpus into a rich knowledge graph.
+
+        extraction: see `rich_graph_of`. follow: "paper" (the default) or "code"; for LightRAG
+        "survey" (the default), "early" or "late".
+        """
+        model, chosen = load_llm(llm), choose(cls.options_type, cls.settings, follow, options)
+        graph = rich_graph_of(corpus, model, extraction, cls.pairs, chosen, executor)
+        return cls(graph, model, encoder, chosen)
+
+    @classmethod
+    def from_graph(
+        cls, graph: Graph, llm: str | LLM = "offline", encoder: str | Encoder = "minilm",
+        follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
+        """The method over a graph that exists already, such as Microsoft's index, or a graph of
+        triples; edges go from source to target.
+        """
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        return cls(graph, load_llm(llm), encoder, chosen)
+
+    def with_options(self, **options: object) -> Self:
+        """The same graph with other options; what they leave as it is, such as the vectors, is
+        shared.
+        """
+        other = type(self)(self.graph, self.llm, self.encoder, vary(self.chosen, options))
+        for name, decided_by in self.reused.items():
+            before, after = (decided_by and getattr(m.chosen, decided_by) for m in (self, other))
+            if name in self.__dict__ and before == after:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+    @cached_property
+    def entity_index(self) -> VectorIndex:
+        return cast("VectorIndex", node_index(self.graph, self.encoder, self.chosen.entity_text))
+
+    @cached_property
+    def relationship_index(self) -> VectorIndex:
+        return relationship_index(self.graph, self.encoder, self.chosen.relation_text)
+
+    def search_relations(
+        self, keywords: Sequence[KeywordStep], k: int, nothing: str
+    ) -> list[EdgeStep]:
+        """The k relations nearest to the high-level keywords of each question, in the order that
+        `global_order` says. nothing: the summary where nothing is searched.
+        """
+        texts = [", ".join(asked.high) if k and self.graph.edges else "" for asked in keywords]
+        blank = EdgeStep("relationship vdb", nothing, edges=())
+        found = search_nonempty(texts, relationship.vdb, self.relationship_index, k, blank)
+        found = [drop_below(step, self.chosen.cutoff) for step in found]
+        if self.chosen.global_order == "degree":
+            degree = degrees(self.graph)
+            return [by_degree(step, self.graph, degree) for step in found]
+        return found
+
+
+def rich_graph_of(
+    corpus: Corpus,
+    llm: LLM,
+    extraction: Source | None = None,
+    pairs: Pairs = "undirected",
+    options: RichOptions = RichOptions(),
+    executor: Executor | None = None,
+) -> Graph:
+    """The rich knowledge graph of a corpus.
+
+    extraction: None lets `llm` read the text; "annotations" takes the hand-written elements of a
+    shipped corpus, or where it has none its hand-written triples; `Elements`, an `Extraction`, or a
+    whole `Graph` are used as they are.
+    """
+    if isinstance(extraction, Graph):
+        return extraction
+    if extraction is None:
+        extraction = extract_elements(
+            corpus, llm, rich=True, gleanings=options.gleanings, order=options.gleaning_order,
+            entity_types=options.entity_types, examples=options.examples, executor=executor,
+        )  # fmt: skip
+    elif not isinstance(extraction, Elements):
+        written = annotated_elements(corpus) if extraction == "annotations" else None
+        extraction = written or choose_extraction(corpus, extraction, llm, executor)
+    if isinstance(extraction, Extraction):
+        extraction = elements_of(extraction)
+    return rich_knowledge_graph(corpus.chunks, extraction, llm, pairs=pairs, executor=executor)
+
+
+def search_nonempty(
+    texts: Sequence[str],
+    vdb: Callable[[Sequence[str], VectorIndex, int], list[Found]],
+    index: VectorIndex,
+    k: int,
+    blank: Found,
+) -> list[Found]:
+    """The steps of the vector search `vdb` for a batch of texts; `blank` for an empty one."""
+    found = iter(vdb([text for text in texts if text], index, k) if any(texts) else ())
+    return [next(found) if text else blank for text in texts]
+
+
+def rows_of(step: NodeStep | EdgeStep) -> tuple[Scored, ...]:
+    """What a step chose, best first."""
+    return step.nodes if isinstance(step, NodeStep) else step.edges
+
+
+def with_rows(step: Found, rows: Iterable[Scored], summary: str) -> Found:
+    """The step with these of its rows, and what it then did."""
+    changed: dict[str, Any] = {step.shows: tuple(rows)}  # "nodes" or "edges"
+    return replace(step, summary=summary, items=(), data={}, **changed)
+
+
+def drop_below(step: Found, cutoff: float | None) -> Found:
+    """The step of a vector search without the rows whose cosine is below `cutoff`; None keeps
+    all.
+    """
+    if cutoff is None:
+        return step
+    rows = [row for row in rows_of(step) if row.score >= cutoff]
+    kept = f"{step.summary}, of which {len(rows)} with a cosine of {cutoff:g} or more"
+    return with_rows(step, rows, kept)
+
+
+def by_degree(step: EdgeStep, graph: Graph, degree: Mapping[int, int]) -> EdgeStep:
+    """The relations of a step by the sum of their ends' degrees, then by weight; equals stay as
+    they are.
+    """
+
+    def busy_and_heavy(row: Scored) -> tuple[int, float]:
+        edge = graph.edges[row.index]
+        return degree[edge.source] + degree[edge.target], edge.weight
+
+    rows = sorted(step.edges, key=busy_and_heavy, reverse=True)
+    return with_rows(step, rows, step.summary + ", by degree and weight")
+
+
+def degrees(graph: Graph) -> Counter[int]:
+    """Position of a node -> its degree, in and out; several relations of a pair are one."""
+    pairs = {(edge.source, edge.target) for edge in graph.edges if edge.kind == "relation"}
+    return Counter(end for pair in pairs for end in pair)
+
+
+def entity_row(graph: Graph, place: int) -> str:
+    """A node as a line of the context: name (type): description."""
+    node = graph.nodes[place]
+    kind = f" ({node.type})" if node.type else ""
+    return f"{node.name}{kind}{f': {node.description}' if node.description else ''}"
+
+
+def relation_row(graph: Graph, place: int) -> str:
+    """An edge as a line of the context: source — target [keywords]: name and description."""
+    edge = graph.edges[place]
+    ends = f"{graph.nodes[edge.source].name} — {graph.nodes[edge.target].name}"
+    keywords = f" [{edge.keywords}]" if edge.keywords else ""
+    text = " ".join(filter(None, (edge.name, edge.description)))
+    return f"{ends}{keywords}{f': {text}' if text else ''}"
+
+
+def cited_by_relations(graph: Graph, relations: Iterable[int]) -> list[int]:
+    """Passages in the order of the relations that were read from them."""
+    return list(dict.fromkeys(i for place in relations for i in graph.edges[place].chunks))
+
+
+def fitting(
+    items: Sequence[T], text_of: Callable[[T], str], budget: int | None, count: TokenCounter
+) -> list[T]:
+    """The first items whose texts fit into a budget of tokens; all where it is None."""
+    if budget is None:
+        return list(items)
+    sizes = [count_tokens(text_of(item), count) for item in items]
+    return list(items[: prefix(sizes, budget)])
+
+
+def fill(
+    sections: Mapping[str, tuple[Sequence[str], int | None]],
+    count: TokenCounter,
+    total: int | None = None,
+) -> tuple[Sections, ContextStep]:
+    """The sections, each cut at the first text that its budget does not hold, and the step.
+
+    sections: name -> texts and their budget of tokens (None: no limit). total: a budget of all
+    sections, of which the last gets what the others leave.
+
+    Source: Survey, Sec. 6.3 (generation)
+    """
+    kept: Sections = {}
+    told, tokens = [], 0
+    for place, (name, (texts, budget)) in enumerate(sections.items(), start=1):
+        limit = budget
+        if total is not None and place == len(sections):
+            limit = min(total - tokens, total if budget is None else budget)
+        sizes = [count_tokens(text, count) for text in texts]
+        fit = len(texts) if limit is None else prefix(sizes, limit)
+        kept[name] = list(texts[:fit])
+        tokens += sum(sizes[:fit])
+        within = "" if limit is None else f" in {limit} tokens"
+        told.append(f"{fit} of {len(texts)} {name}{within}")
+    rows = {name: len(texts) for name, texts in kept.items()}
+    summary = f"{'; '.join(told)}; {tokens} tokens"
+    return kept, ContextStep("context", summary, sections=rows, tokens=tokens)
