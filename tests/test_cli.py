@@ -12,8 +12,8 @@ from fake_server import FakeServer
 from typer.testing import CliRunner
 
 from minirag import __version__
-from minirag.cli import app, ask, opening, show, workshop
-from minirag.cli.app import as_options
+from minirag.cli import app, opening, show, workshop
+from minirag.cli.show import as_options
 from minirag.core.errors import MiniragError
 from minirag.core.trace import WalkStep
 from minirag.encoders import text_encoders as encoders
@@ -162,20 +162,20 @@ def test_own_folder_is_answered_offline(folder):
 
 def test_each_passage_shows_the_nodes_that_led_there(folder):
     with pytest.warns(UserWarning, match="broken.txt"):
-        corpus = opening.open_corpus(str(folder))
-    method, _ = opening.open_index("hipporag", corpus, "offline", "lsa", {})
+        session = opening.open_session(str(folder), ["hipporag"], "offline", "lsa")
+    corpus, (method, _) = session.corpus, session.open("hipporag")
     retrieval = method.retrieve("Who paid for the Kestrel Observatory?", k=2)
     scores = dict(
         zip((node.name for node in method.graph.nodes), retrieval.trace.last(WalkStep).scores)
     )
     for passage in retrieval.passages:
-        named = ask.entities_behind(method, retrieval, passage)
+        named = show.entities_behind(method, retrieval, passage)
         place = [c.id for c in corpus.chunks].index(passage.id)
         inside = {node.name for node in method.graph.nodes if place in node.chunks}
         assert named and {name for name, _ in named} <= inside
         assert named[0][1] == pytest.approx(max(scores[name] for name in inside))
     assert (
-        ask.entities_behind(METHODS["bm25"].build(corpus), retrieval, retrieval.passages[0]) == []
+        show.entities_behind(METHODS["bm25"].build(corpus), retrieval, retrieval.passages[0]) == []
     )
 
 
@@ -737,16 +737,14 @@ def test_offline_a_corpus_is_read_by_its_own_annotations():
 
 def test_a_model_reads_the_text_itself_unless_told(tmp_path):
     corpus = opening.open_corpus("professors")
-    assert opening.options_for("hipporag", corpus, None, "offline") == {"extraction": "annotations"}
+    assert opening.extraction_for("hipporag", corpus, None, "offline") == "annotations"
     assert (
-        opening.options_for("hipporag", corpus, None, "openai:m")
-        == opening.options_for("hipporag", corpus, "rules", "offline")
-        == {}
+        opening.extraction_for("hipporag", corpus, None, "openai:m")
+        is opening.extraction_for("hipporag", corpus, "rules", "offline")
+        is None
     )
-    assert opening.options_for("hipporag", corpus, "annotations", "openai:m") == {
-        "extraction": "annotations"
-    }
-    assert opening.options_for("bm25", corpus, "annotations", "offline") == {}
+    assert opening.extraction_for("hipporag", corpus, "annotations", "openai:m") == "annotations"
+    assert opening.extraction_for("bm25", corpus, "annotations", "offline") is None
     run(
         "record",
         "professors",
@@ -1031,11 +1029,16 @@ def test_a_file_name_cannot_steer_the_terminal(tmp_path):
     assert "files of another kind (1: a]0;owned.png)" in said.stderr
 
 
+def test_an_address_that_no_model_uses_is_noted(folder):
+    options = ("--encoder", "lsa", "--base-url", "http://localhost:1/v1")
+    assert "note: --base-url is not used" in run("ask", folder, QUESTION, *options).stderr
+
+
 def test_whoever_stops_a_command_is_told_what_is_kept(monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ask, "open_corpus", stop)
+    monkeypatch.setattr(opening, "open_corpus", stop)
     assert run("ask", "professors", "Who?", code=130).stderr.startswith(
         "minirag: stopped. Vectors and recorded answers are kept"
     )

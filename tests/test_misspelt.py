@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import minirag as mr
 from minirag.cli import app
-from minirag.cli.models import KINDS
+from minirag.cli.opening import KINDS
 from minirag.core.errors import MiniragError
 from minirag.corpora import fetching, shipped_and_own
 from minirag.encoders.presets import PRESETS, TOKEN_PRESETS

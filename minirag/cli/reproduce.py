@@ -1,25 +1,35 @@
-"""`minirag reproduce`: a table run again and compared, cell by cell, with the stored numbers."""
+"""`minirag reproduce`: a table run again and compared, cell by cell, with the stored numbers.
+`minirag methods`: the survey's tables of methods, read off the classes.
+"""
 
 import json
 import shlex
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
-from .app import FAILED, app, one_of, split_names
-from .ask import ENCODER
-from .models import encoder_named
-from .show import markdown, say, table
+from .opening import ENCODER, encoder_named
+from .show import FAILED, markdown, one_of, say, split_names, table
+
+if TYPE_CHECKING:
+    from ..evaluate.expected import Comparison
+    from ..reproduce.retrieval_tables import Row
 
 HEADERS = ["row", "metric", "measured", "stored", "reference", "paper", "state", "why"]
+ROW_HEADERS = ["row", "method", "follow", "choices", "triples"]
+METHOD_HEADERS = ["method", "paper", "graph type", "index", "primitive", "granularity"]
+METHOD_HEADERS += ["operators", "language model"]
 STATES = ("OK", "OKISH", "FAIL", "PAPER-ONLY")
+RETRIEVED = ("R@2", "R@5", "R@10", "R@20", "coverage@5")
+REFERRED = ("R@2", "R@5")
 
 
-@app.command()
 def reproduce(
     target: str | None = typer.Argument(None, help="One of `minirag reproduce --list`."),
     json_file: Path | None = typer.Option(
@@ -37,12 +47,12 @@ def reproduce(
     as_markdown: bool = typer.Option(
         False, "--markdown", help="Print the measured values as a Markdown table."
     ),
-):
+) -> None:
     """Run a table again and compare it with the stored numbers.
 
     Exit status 1 if any cell FAILs.
     """
-    from ..reproduce.retrieval_tables import TARGETS, row_names
+    from ..reproduce.retrieval_tables import TARGETS, reproduce_table, row_names
 
     if show_list:
         return list_targets()
@@ -52,58 +62,50 @@ def reproduce(
         )
     one_of(target, list(TARGETS), "target")
     encoder_named(encoder)
-    names = (
-        row_names(target, all_rows=rows == "all")
-        if rows in (None, "all")
-        else split_names(rows, row_names(target), "row")
-    )
+    if rows in (None, "all"):
+        names = row_names(target, all_rows=rows == "all")
+    else:
+        names = split_names(rows, row_names(target), "row")
     if json_file and json_file.is_dir():
         raise MiniragError(f"--json {json_file}: a file is expected, this is a folder.")
     if display_commands:
-        return say(
-            *(shlex.join(["minirag", "reproduce", target, "--rows", name]) for name in names)
-        )
+        commands = [["minirag", "reproduce", target, "--rows", name] for name in names]
+        return say(*map(shlex.join, commands))
     if dry_run:
         return show_plan(target, names, encoder)
-    run(target, names if rows else None, encoder, json_file, as_markdown)
-
-
-def run(target, names, encoder, json_file, as_markdown):
-    from ..reproduce.retrieval_tables import reproduce_table as measure
-
-    result = measure(target, encoder=encoder, rows=names)
-    cells = result["comparison"]
-    if json_file:
-        write_atomic(
-            json_file,
-            json.dumps(
-                {**result, "comparison": [asdict(cell) for cell in cells]},
-                ensure_ascii=False,
-                indent=1,
-            )
-            + "\n",
-        )
-    if as_markdown:
-        lines = [
-            ["" if cell is None else cell for cell in line.values()]
-            for line in result.get("table", ())
-        ]
-        typer.echo(
-            markdown(list(result["table"][0]), lines)
-            if lines
-            else markdown_table(result["rows"], cells),
-            nl=False,
-        )
-    else:
-        show_cells(target, cells)
-        say(*result.get("notes", ()))
-    if any(cell.state == "FAIL" for cell in cells):
+    result = reproduce_table(target, encoder=encoder, rows=names if rows else None)
+    show_result(target, result, json_file, as_markdown)
+    if any(cell.state == "FAIL" for cell in result["comparison"]):
         raise typer.Exit(FAILED)
 
 
-def markdown_table(
-    rows, cells, metrics=("R@2", "R@5", "R@10", "R@20", "coverage@5"), referred=("R@2", "R@5")
-):
+def show_result(
+    target: str, result: dict[str, Any], json_file: Path | None, as_markdown: bool
+) -> None:
+    """result: of `reproduce_table`, which is also what `json_file` gets."""
+    cells = result["comparison"]
+    if json_file:
+        plain = {**result, "comparison": [asdict(cell) for cell in cells]}
+        write_atomic(json_file, json.dumps(plain, ensure_ascii=False, indent=1) + "\n")
+    if not as_markdown:
+        show_cells(target, cells)
+        say(*result.get("notes", ()))
+    elif result.get("table"):
+        typer.echo(_markdown(result["table"]), nl=False)
+    else:
+        typer.echo(markdown_table(result["rows"], cells), nl=False)
+
+
+def _markdown(rows: Sequence[dict[str, Any]], first: str | None = None) -> str:
+    """Rows as a Markdown table, a column for each key that one of them has; first: the heading of
+    the first column, if it is not its key.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [["" if row.get(name) is None else row[name] for name in names] for row in rows]
+    return markdown([first or names[0], *names[1:]], cells)
+
+
+def markdown_table(rows: Sequence[dict[str, Any]], cells: "Sequence[Comparison]") -> str:
     """A line a row, as the README shows it: whose triples, the measured values, and the reference's
     in a column of its own.
 
@@ -111,101 +113,111 @@ def markdown_table(
     """
     from ..reproduce.retrieval_tables import ROWS
 
-    if not any(metric in row for row in rows for metric in metrics):
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        return markdown(
-            ["row", *names[1:]],
-            [["" if row.get(name) is None else row[name] for name in names] for row in rows],
-        )
+    if not any(metric in row for row in rows for metric in RETRIEVED):
+        return _markdown(rows, "row")
     triples = {row.name: _describe(row)[-1] for row in ROWS}
-    reference = {
-        (cell.row, cell.metric): cell.reference for cell in cells if cell.reference is not None
-    }
+    reference = {(cell.row, cell.metric): cell.reference for cell in cells}
     lines = []
     for row in rows:
         name = row["method"]
-        numbers = [f"{row[metric]:.1f}" if metric in row else "" for metric in metrics]
-        known = [
-            f"{reference[name, metric]:.1f}" for metric in referred if (name, metric) in reference
-        ]
-        lines.append([name, triples.get(name, ""), *numbers, " / ".join(known)])
-    return markdown(["row", "triples", *metrics, f"reference {' / '.join(referred)}"], lines)
+        numbers = [f"{row[metric]:.1f}" if metric in row else "" for metric in RETRIEVED]
+        known = [reference.get((name, metric)) for metric in REFERRED]
+        references = " / ".join(f"{number:.1f}" for number in known if number is not None)
+        lines.append([name, triples.get(name, ""), *numbers, references])
+    headers = ["row", "triples", *RETRIEVED, f"reference {' / '.join(REFERRED)}"]
+    return markdown(headers, lines)
 
 
-def show_cells(target, cells):
+def show_cells(target: str, cells: "Sequence[Comparison]") -> None:
     """One line a cell: measured here and now, stored for this kit, an independent reference, the
     paper; each in its own column.
     """
-    shown, last = [], None
+    lines: list[list[str]] = []
+    last = None
     for cell in cells:
+        row = "" if cell.row == last else cell.row
         numbers = [cell.measured, cell.expected, cell.reference, cell.paper]
-        shown.append(
-            [
-                "" if cell.row == last else cell.row,
-                cell.metric,
-                *("" if n is None else f"{n:.2f}" for n in numbers),
-                cell.state,
-                cell.reason,
-            ]
-        )
+        written = ["" if number is None else f"{number:.2f}" for number in numbers]
+        lines.append([row, cell.metric, *written, cell.state, cell.reason])
         last = cell.row
-    table(HEADERS, shown, numbers=HEADERS[2:6])
+    table(HEADERS, lines, numbers=HEADERS[2:6])
     counts = Counter(cell.state for cell in cells)
     say("", f"{target}: " + ", ".join(f"{counts[state]} {state}" for state in STATES))
 
 
-def list_targets():
+def list_targets() -> None:
     from ..reproduce.retrieval_tables import OWN_ROWS, ROWS, TARGETS
 
-    table(
-        ["target", "what", "data here"],
-        [[name, what, _data_is_here(name)] for name, what in TARGETS.items()],
-    )
-    shared = [name for name in TARGETS if name not in OWN_ROWS]
+    rows = [[name, what, _data_is_here(name)] for name, what in TARGETS.items()]
+    table(["target", "what", "data here"], rows)
+    own, shared = ", ".join(OWN_ROWS), ", ".join(name for name in TARGETS if name not in OWN_ROWS)
     say(
         "",
-        f"`minirag reproduce TARGET --dry-run` lists the rows of {', '.join(OWN_ROWS)}. These are the rows of {', '.join(shared)}:",
+        f"`minirag reproduce TARGET --dry-run` lists the rows of {own}. These are the rows of {shared}:",
     )
-    table(["row", "method", "follow", "choices", "triples"], [_describe(row) for row in ROWS])
+    table(ROW_HEADERS, [_describe(row) for row in ROWS])
 
 
-def show_plan(target, names, encoder):
+def show_plan(target: str, names: Sequence[str], encoder: str) -> None:
     from ..evaluate import load_expected
     from ..reproduce.retrieval_tables import ROWS, TARGETS
 
     stored = load_expected(target)["rows"]
-    say(
-        f"{target}: {TARGETS[target]}",
-        f"data here: {_data_is_here(target)}; encoder: {encoder}; nothing was run",
-        "",
-    )
+    here = _data_is_here(target)
+    say(f"{target}: {TARGETS[target]}", f"data here: {here}; encoder: {encoder}; nothing was run")
+    say("")
     described = {row.name: _describe(row) for row in ROWS}
-    plan = [
-        [
-            *described.get(name, [name, "", "", "", ""]),
-            ", ".join(stored.get(name, {}).get("metrics", {})) or "none",
-        ]
-        for name in names
-    ]
-    table(["row", "method", "follow", "choices", "triples", "stored metrics"], plan)
+    plan = []
+    for name in names:
+        metrics = ", ".join(stored.get(name, {}).get("metrics", {}))
+        plan.append([*described.get(name, [name, "", "", "", ""]), metrics or "none"])
+    table([*ROW_HEADERS, "stored metrics"], plan)
 
 
-def _describe(row):
-    triples = (
-        "none"
-        if row.method in ("bm25", "dense")
-        else "with the corpus"
-        if row.published
-        else "offline rules"
-    )
-    choices = [f"{k}={v}" for k, v in row.options.items()]
-    choices += ["MaxSim of token vectors"] * row.tokens
+def _describe(row: "Row") -> list[str]:
+    triples = "with the corpus" if row.published else "offline rules"
+    choices = [f"{name}={value}" for name, value in row.options.items()]
+    if row.tokens:
+        choices.append("MaxSim of token vectors")
+    if row.method in ("bm25", "dense"):
+        triples = "none"
     return [row.name, row.method, row.follow, ", ".join(choices), triples]
 
 
-def _data_is_here(target):
+def _data_is_here(target: str) -> str:
     from ..corpora.fetching import DATASETS, available
 
     if target not in DATASETS:
         return "yes (shipped)"
     return "yes" if available(target) else f"no: minirag fetch {target}"
+
+
+def methods(
+    as_markdown: bool = typer.Option(False, "--markdown", help="As a Markdown table."),
+) -> None:
+    """List every method: its paper, graph, index and operators."""
+    if as_markdown:
+        typer.echo(markdown(METHOD_HEADERS, method_rows()), nl=False)
+    else:
+        table(METHOD_HEADERS, method_rows())
+
+
+def method_rows() -> list[list[str]]:
+    """One row a method, from its class attributes; a second name of a method says only whose it is.
+
+    Source: Survey, Table 1 (tab-1); Survey, Table 3 (tab-3)
+    """
+    from ..methods import METHODS
+
+    rows = []
+    for name, method in METHODS.items():
+        if name != method.name:
+            rows.append([name, f"alias of {method.name}", *[""] * 6])
+            continue
+        index, granularity = ", ".join(method.index_components), ", ".join(method.granularity)
+        operators = [f"{kind}: {', '.join(names)}" for kind, names in method.operators.items()]
+        model = "its own, after training" if method.needs_training else "optional"
+        row = [name, method.paper, method.graph_type, index or "none", method.primitive]
+        row += [granularity, "; ".join(operators) or "none"]
+        rows.append([*row, "needed" if method.needs_model else model])
+    return rows

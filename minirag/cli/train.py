@@ -1,21 +1,37 @@
 """`minirag train`: what GRAG and G-Retriever need before they can answer."""
 
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..core.errors import MiniragError
 from ..core.files import cache_folder
-from .app import app, note, one_of
-from .ask import ENCODER, EXTRACTION, LLM
-from .models import can_write, encoder_named, open_llm
-from .opening import open_corpus, open_index, options_for
-from .show import say, table
+from .opening import ENCODER, EXTRACTION, LLM_SPEC, can_write, encoder_named, open_session
+from .show import note, one_of, say, table
+
+if TYPE_CHECKING:
+    from ..evaluate.training import Lesson
 
 
-@app.command()
+@dataclass(frozen=True)
+class Asked:
+    """What is to be trained, as it was typed: the method, and the task or the corpus with all that
+    decides its index. folder: where the model goes, if that was said.
+    """
+
+    method: str
+    corpus: str
+    encoder: str
+    extraction: str | None
+    llm: str
+    follow: str
+    questions: int | None
+    folder: Path | None
+
+
 def train(
     method: str = typer.Argument(help="grag or g-retriever."),
     corpus: str = typer.Argument(
@@ -46,7 +62,7 @@ def train(
     ),
     encoder: str = ENCODER,
     extraction: str | None = EXTRACTION,
-    llm: str = LLM,
+    llm: str = LLM_SPEC,
     follow: str = typer.Option(
         "paper", help="Do as the paper says or as its official code does: paper or code."
     ),
@@ -54,7 +70,7 @@ def train(
     folder: Path | None = typer.Option(
         None, help="Where the trained model goes; by default where `minirag ask` looks for it."
     ),
-):
+) -> None:
     """Train GRAG or G-Retriever, so that they can answer.
 
     The questions are split by chance, the same way each time: most are learnt from, some decide
@@ -63,74 +79,61 @@ def train(
     """
     from ..methods import METHODS
 
-    one_of(
-        method,
-        [name for name, known in METHODS.items() if known.needs_training],
-        "method to train called",
-    )
+    trainable = [name for name, known in METHODS.items() if known.needs_training]
+    one_of(method, trainable, "method to train called")
     one_of(tuning, ["frozen", "lora", "full"], "tuning")
     one_of(follow, ["paper", "code"], "version to follow called")
     if device is not None:
         one_of(device.partition(":")[0], ["cpu", "cuda"], "device")
     encoder_named(encoder)
-    elsewhere = folder is not None
-    lesson, folder = lesson_of(method, corpus, encoder, extraction, llm, follow, questions, folder)
-    changed = {
-        name: value
-        for name, value in {
-            "epochs": epochs,
-            "alignment_epochs": alignment_epochs,
-            "device": device,
-        }.items()
-        if value is not None
-    }
+    asked = Asked(method, corpus, encoder, extraction, llm, follow, questions, folder)
+    lesson, target = lesson_of(asked)
+    wishes = {"epochs": epochs, "alignment_epochs": alignment_epochs, "device": device}
+    changed: dict[str, Any] = {name: wish for name, wish in wishes.items() if wish is not None}
     lesson = replace(lesson, plan=replace(lesson.plan, seed=seed, **changed))
     if language_steps is not None:
         lesson = replace(lesson, pretraining=replace(lesson.pretraining, steps=language_steps))
-    told = run(lesson, folder, language_model, tuning)
-    report(told, folder)
+    told = train_lesson(lesson, target, language_model, tuning)
+    report(told)
     say(
         "",
+        f"Saved in {target}",
+        "",
         "Next:",
-        *(
-            f"  {line}"
-            for line in next_lines(
-                told, folder, lesson, corpus, encoder, extraction, llm, follow, elsewhere
-            )
-        ),
+        *(f"  {line}" for line in next_lines(asked, told, lesson, target)),
     )
 
 
-def lesson_of(method, corpus, encoder, extraction, llm, follow, questions, folder):
+def lesson_of(asked: Asked) -> "tuple[Lesson, Path]":
     """What is taught, and the folder where it goes."""
     from ..evaluate.training import TASKS, corpus_lesson, split_questions, task_lesson
     from ..methods import METHODS
+    from ..methods.graph_prompted import GraphPrompted
 
-    if corpus in TASKS:
-        if extraction is not None:
-            raise MiniragError(
-                f"the task {corpus!r} brings its own graphs: leave --extraction out."
-            )
-        lesson = task_lesson(corpus, METHODS[method], encoder, follow, questions)
-        return lesson, folder or cache_folder() / "trained" / f"{method}-{corpus}"
-    try:
-        texts = open_corpus(corpus)
-    except MiniragError as error:
-        raise MiniragError(f"{error} The tasks to train on are {' and '.join(TASKS)}.") from error
-    if questions is not None:
-        raise MiniragError(
-            f"--questions is for the tasks {' and '.join(TASKS)}; of {texts.name!r} all questions are used."
-        )
-    split_questions(texts)  # too few questions are told before a graph is read
-    options = options_for(method, texts, extraction, llm) | (
-        {"follow": follow} if follow != "paper" else {}
+    method, name = asked.method, asked.corpus
+    if name in TASKS:
+        if asked.extraction is not None:
+            raise MiniragError(f"the task {name!r} brings its own graphs: leave --extraction out.")
+        lesson = task_lesson(name, METHODS[method], asked.encoder, asked.follow, asked.questions)
+        return lesson, asked.folder or cache_folder() / "trained" / f"{method}-{name}"
+    session = open_session(
+        name, [method], asked.llm, asked.encoder, asked.extraction, tasks=tuple(TASKS)
     )
-    built, state = open_index(method, texts, open_llm(llm), encoder, options)
+    if asked.questions is not None:
+        raise MiniragError(
+            f"--questions is for the tasks {' and '.join(TASKS)}; of {session.corpus.name!r} all questions are used."
+        )
+    split_questions(session.corpus)  # too few questions are told before a graph is read
+    follow = {"follow": asked.follow} if asked.follow != "paper" else {}
+    built, state = session.open(method, **follow)
+    assert isinstance(built, GraphPrompted)
     say(repr(built.relations), f"Index: {state}.")
-    return corpus_lesson(built, texts), folder or built.trained_folder
+    return corpus_lesson(built, session.corpus), asked.folder or built.trained_folder
 
 
-def run(lesson, folder, language_model, tuning):
+def train_lesson(
+    lesson: "Lesson", folder: Path, language_model: str | None, tuning: str
+) -> dict[str, Any]:
     """Train, or go on, or find it done; an interruption says how to go on."""
     from ..evaluate import training
 
@@ -138,11 +141,9 @@ def run(lesson, folder, language_model, tuning):
         raise MiniragError(
             f"{folder} cannot be written: give another --folder, or set MINIRAG_CACHE to a folder of your own."
         )
-    sizes = ", ".join(
-        f"{len(lesson.parts[part])} {what}"
-        for part, what in zip(training.PARTS, ("to learn from", "to choose an epoch", "to measure"))
-    )
-    say(f"Questions of {lesson.name} ({lesson.source}): {sizes}.")
+    purposes = ("to learn from", "to choose an epoch", "to measure")
+    sizes = [f"{len(lesson.parts[part])} {why}" for part, why in zip(training.PARTS, purposes)]
+    say(f"Questions of {lesson.name} ({lesson.source}): {', '.join(sizes)}.")
     key = training.run_key(lesson, language_model, tuning)
     if training.finished(folder, key):
         say("Trained already with the same options; delete the folder to train anew.")
@@ -156,78 +157,62 @@ def run(lesson, folder, language_model, tuning):
         ) from None
 
 
-def report(told, folder):
-    """The table of what was measured, and how far to trust it."""
+def report(told: dict[str, Any]) -> None:
+    """The table of what was measured, and how far to trust it. told: what the saved model says of
+    its training.
+    """
     from ..evaluate.training import TOY
     from ..neural.trained import describe
 
-    questions, measured = told["questions"], told["measured"]
+    measured = told["measured"]
+    sizes = {part: len(ids) for part, ids in told["questions"].items()}
+    first = f" (the first {TOY})" if sizes["train"] > TOY else ""
     rows = [
-        [
-            "questions learnt from"
-            + (f" (the first {TOY})" if len(questions["train"]) > TOY else ""),
-            len(questions["train"]),
-            measured["train"],
-        ],
-        ["validation, the best epoch", len(questions["validation"]), measured["validation"]],
-        ["test, never learnt from", len(questions["test"]), measured["test"]],
-        [
-            f"test, always {measured['majority answer']!r}",
-            len(questions["test"]),
-            measured["majority"],
-        ],
+        (f"questions learnt from{first}", sizes["train"], measured["train"]),
+        ("validation, the best epoch", sizes["validation"], measured["validation"]),
+        ("test, never learnt from", sizes["test"], measured["test"]),
+        (f"test, always {measured['majority answer']!r}", sizes["test"], measured["majority"]),
     ]
     say(
         "",
         f"Trained: {describe(told)}; seed {told['seed']}, encoder {told['encoder']}, {measured['seconds']:.0f} s of training.",
         "",
     )
-    table(
-        ["questions", "how many", "right %"],
-        [[*row[:2], f"{row[2]:.1f}"] for row in rows],
-        numbers=["how many", "right %"],
-    )
-    if len(questions["train"]) < TOY:
-        said = "are far too few to learn how new ones are answered. This shows how training goes, not how well the method works."
-        say("", f"A toy: {len(questions['train'])} questions {said}")
-    say("", f"Saved in {folder}")
+    numbers = ["how many", "right %"]
+    table(["questions", *numbers], [[*row[:2], f"{row[2]:.1f}"] for row in rows], numbers)
+    if sizes["train"] < TOY:
+        say(
+            "",
+            f"A toy: {sizes['train']} questions are far too few to learn how new ones are answered. "
+            "This shows how training goes, not how well the method works.",
+        )
 
 
-def next_lines(told, folder, lesson, corpus, encoder, extraction, llm, follow, elsewhere):
+def next_lines(asked: Asked, told: dict[str, Any], lesson: "Lesson", folder: Path) -> list[str]:
     """What to type next: the folder only where the model is not looked for by itself."""
     from ..evaluate.training import TASKS
 
-    if corpus in TASKS:
-        there = f"model = trained.load({str(folder)!r})"
+    if asked.corpus in TASKS:
         return [
             "in Python, for graphs of the same kind:",
             "from minirag.neural import trained",
-            there,
+            f"model = trained.load({str(folder)!r})",
             "model.write(examples, encoder)  # of minirag.neural.batches.Example",
         ]
     question, method = lesson.parts["test"][0].question, told["method"]
-    if follow == "code":
-        given = f"follow='code', encoder={encoder!r}, extraction={extraction!r}, trained={str(folder)!r}"
+    if asked.follow == "code":
+        options = f"follow='code', encoder={asked.encoder!r}, extraction={asked.extraction!r}, trained={str(folder)!r}"
         return [
             "in Python, since a command follows the paper:",
-            f"minirag.METHODS[{method!r}].build(corpus, {given}).answer({question!r})",
+            f"minirag.METHODS[{method!r}].build(corpus, {options}).answer({question!r})",
         ]
-    words = [
-        "minirag",
-        "ask",
-        corpus,
-        question,
-        "--method",
-        method,
-        *["--encoder", encoder] * (encoder != "minilm"),
-        *["--llm", llm] * (llm != "offline"),
-    ]
-    return [
-        shlex.join(
-            [
-                *words,
-                *(["--extraction", extraction] if extraction else []),
-                *(["--trained", str(folder)] if elsewhere else []),
-            ]
-        )
-    ]
+    words = ["minirag", "ask", asked.corpus, question, "--method", method]
+    if asked.encoder != "minilm":
+        words += ["--encoder", asked.encoder]
+    if asked.llm != "offline":
+        words += ["--llm", asked.llm]
+    if asked.extraction:
+        words += ["--extraction", asked.extraction]
+    if asked.folder is not None:
+        words += ["--trained", str(folder)]
+    return [shlex.join(words)]
