@@ -102,7 +102,7 @@ class Reader:
 
     @staticmethod
     def _inherited(dotted):
-        """'minirag.methods.bm25:BM25Retriever.retrieve' where the class has `retrieve` from its
+        """'minirag.methods.baselines:BM25Retriever.retrieve' where the class has `retrieve` from its
         base, which full_name names.
         """
         owner, _, member = dotted.rpartition(".")
