@@ -21,8 +21,8 @@ VARIED = {
     "hipporag": (
         {"passage_matrix": "facts"}, {"passage_matrix": "incidence"}, {"specificity": False},
         {"reset": "entity"}, {"synonymy": "none"}, {"synonymy": "overwrite"},
-        {"synonymy_threshold": 0.6, "max_neighbours": 5, "strict": False}, {"damping": 0.1},
-        {"damping_means": "follow"}, {"propagation": "query-nodes"}, {"propagation": "neighbours"},
+        {"synonymy_threshold": 0.6, "max_neighbours": 5, "strict": False}, {"restart_probability": 0.1},
+        {"restart_read_as": "follow"}, {"propagation": "query-nodes"}, {"propagation": "neighbours"},
         {"propagation": "neighbours", "neighbour_hops": 2, "neighbour_share": "node"},
         {"no_entities": "uniform"}, {"ensemble": True}, {"ties": "descending"},
     ),

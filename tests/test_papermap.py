@@ -196,7 +196,7 @@ def test_names_are_followed_through_imports_and_instances():
         "minirag.methods.hipporag:HippoRAG.build",
         "minirag.methods.base:Method.retrieve",
         "minirag.algorithms.pagerank:personalized_pagerank",
-        "minirag.methods.bm25:BM25Retriever",
+        "minirag.methods.baselines:BM25Retriever",
     } <= used
     assert not Reader().read(ast.parse("import numpy as np\nnp.linalg.norm(hippo.retrieve(1))"))
 
