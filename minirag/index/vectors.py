@@ -49,7 +49,7 @@ class VectorIndex:
     def _encoded(self, queries: Queries, kind: Kind) -> NDArray[np.float32]:
         if vectors := [query.vector for query in queries if isinstance(query, VectorStep)]:
             return np.stack(vectors)
-        return self.encoder.encode(cast(Sequence[str], list(queries)), kind=kind)
+        return self.encoder.encode(cast("Sequence[str]", list(queries)), kind=kind)
 
 
 @dataclass(frozen=True)

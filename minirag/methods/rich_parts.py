@@ -6,15 +6,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from ..algorithms.packing import prefix
-from ..core.corpus import Extraction
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
 from ..core.graph import Graph
+from ..core.options import as_tuples
 from ..core.trace import ContextStep
-from ..graphs import Elements, choose_extraction, extract_elements, rich_knowledge_graph
-from ..graphs.annotated import annotated_elements
+from ..graphs import extract_elements, given_elements, rich_knowledge_graph
 from ..text.tokens import count_tokens
-from .graphrag.building import as_tuples, elements_of
 
 
 def rich_graph_of(
@@ -31,16 +29,10 @@ def rich_graph_of(
         return extraction
     if extraction is None:
         asked |= {"gleanings": gleanings, "executor": executor}
-        extraction = extract_elements(corpus, llm, rich=True, **asked)
-    elif extraction == "annotations":
-        extraction = annotated_elements(corpus) or choose_extraction(
-            corpus, extraction, llm, executor
-        )
-    elif not isinstance(extraction, Elements):
-        extraction = choose_extraction(corpus, extraction, llm, executor)
-    if isinstance(extraction, Extraction):
-        extraction = elements_of(extraction)
-    return rich_knowledge_graph(corpus.chunks, extraction, llm, pairs=pairs, executor=executor)
+        elements = extract_elements(corpus, llm, rich=True, **asked)
+    else:
+        elements = given_elements(corpus, extraction, llm, executor)
+    return rich_knowledge_graph(corpus.chunks, elements, llm, pairs=pairs, executor=executor)
 
 
 def search_nonempty(texts, vdb, index, k, blank):
