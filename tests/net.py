@@ -110,7 +110,7 @@ def watch(llm, run):
     value, line = None, {}
     try:
         value = run()
-    except Exception as error:  # noqa: BLE001  whatever a method raises is recorded
+    except Exception as error:
         line["error"] = f"{type(error).__name__}: {error}"
     return value, line | {"prompts": len(llm.asked), "asked": digest(llm.asked)}
 

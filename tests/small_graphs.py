@@ -1,8 +1,8 @@
 """Textual graphs of a few nodes, with element texts of exactly the size a test wants."""
 
+from minirag.core.communities import Communities, Community
 from minirag.core.corpus import Chunk
 from minirag.core.graph import Claim, Edge, Graph, Node
-from minirag.index.communities import Communities, Community, with_elements
 
 WORDS = lambda text: len(text.split())
 
@@ -50,4 +50,4 @@ def communities_of(graph, levels):
                 items.append(Community(f"{depth}-{number}", depth, members, parent=parent))
         places.append(tuple(here))
         above = {node: place for place in here for node in items[place].members}
-    return Communities(graph, with_elements(graph, items, places), tuple(places), "a test")
+    return Communities.of(graph, items, places, "a test")

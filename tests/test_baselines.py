@@ -323,7 +323,7 @@ def test_semantic_search_fills_the_window_with_the_nearest_chunks():
         "tokens"
     ] == tokens(held)
     wider = method.with_options(window=1400).answer(question)
-    assert len(wider.retrieval.ids) > len(held) and method.choices.window == 700
+    assert len(wider.retrieval.ids) > len(held) and method.chosen.window == 700
     assert len(method.with_options(whole_prompt=False).answer(question).retrieval.ids) >= len(held)
 
 

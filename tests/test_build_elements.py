@@ -184,7 +184,7 @@ def test_claims_that_match_are_summarised_into_one_unless_the_code_is_followed()
         )
         == 2
     )
-    with pytest.raises(MiniragError, match="claims is 'merged'"):
+    with pytest.raises(MiniragError, match="claims='merged': expected one of"):
         textual_knowledge_graph(chunks_of(2), elements, claims="merged")
 
 
@@ -242,7 +242,7 @@ def test_a_pool_gives_the_same_elements():
 
 @pytest.mark.parametrize("wrong", [{"follow": "news"}, {"order": "never"}, {"turns": "one"}])
 def test_a_wrong_choice_is_named(wrong):
-    with pytest.raises(MiniragError, match="is one of"):
+    with pytest.raises(MiniragError, match="expected one of"):
         extract_elements(CORPUS, Scripted(elements=[FIRST]), **wrong)
 
 
@@ -330,7 +330,7 @@ def test_follow_sets_the_defaults_and_a_named_argument_wins():
         len(textual_knowledge_graph(chunks_of(3), MET, follow="code", pairs="undirected").edges)
         == 1
     )
-    with pytest.raises(MiniragError, match="weight is 'heavy'"):
+    with pytest.raises(MiniragError, match="weight='heavy': expected one of"):
         textual_knowledge_graph(chunks_of(3), MET, weight="heavy")
 
 

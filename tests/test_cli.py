@@ -303,7 +303,7 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(folder, tmp_path,
 def test_what_is_kept_and_what_is_not_is_said(folder, counted, monkeypatch):
     def state(*arguments):
         return re.search(
-            "^Index: (.*)$", run("ask", folder, QUESTION, *arguments).stdout, flags=re.M
+            "^Index: (.*)$", run("ask", folder, QUESTION, *arguments).stdout, flags=re.MULTILINE
         )[1]
 
     every_time = "built, which every run does anew"
@@ -787,8 +787,8 @@ def test_what_map_reduce_found_is_scored_of_a_hundred_and_a_rule_does_not_judge(
         "(a rule cannot judge or summarise: see the reports)" in said
         and "by rule: the share of the question's words" in said
     )
-    assert re.search(r"^1\. \d+/100  .*\[report:", said, flags=re.M) and not re.search(
-        r"^1\. \d+\.\d{4}", said, flags=re.M
+    assert re.search(r"^1\. \d+/100  .*\[report:", said, flags=re.MULTILINE) and not re.search(
+        r"^1\. \d+\.\d{4}", said, flags=re.MULTILINE
     )
     assert "/100" not in run("ask", "professors", GOLDEN, "--method", "bm25").stdout
 

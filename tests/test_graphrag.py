@@ -7,6 +7,7 @@ import random
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,25 +17,24 @@ from small_graphs import WORDS, communities_of, graph_of
 
 import minirag as mr
 from minirag.core.errors import MiniragError
-from minirag.core.trace import Step
+from minirag.core.reports import CommunityIndex, Report
+from minirag.core.trace import ChunkStep, CommunityStep, ContextStep, NodeStep, ScoredNode
 from minirag.index import write_reports
-from minirag.index.reports import CommunityIndex
 from minirag.llm import load_llm
 from minirag.methods import METHODS
-from minirag.methods.graphrag.local_context import LocalTexts
-from minirag.methods.graphrag.local_search import CODE as LOCAL_CODE
-from minirag.methods.graphrag.local_search import LocalChoices
+from minirag.methods.graphrag.global_search import map_reduce
 from minirag.methods.graphrag.map_reduce import (
     CODE,
-    MapReduceChoices,
-    map_reduce,
+    MapReduceOptions,
+    MapStep,
+    PackStep,
     prompt_tokens,
     shorten,
-    windows_of,
+    shuffle_and_pack,
 )
 from minirag.operators import chunk, community, node, relationship
 from minirag.prompts import TASKS
-from minirag.prompts.community_report import Report
+from minirag.text.tokens import count_tokens
 
 GLOBAL, LOCAL, TS = (METHODS[f"graphrag-{name}"] for name in ("global", "local", "ts"))
 QUESTION = "What worries the town most?"
@@ -64,15 +64,19 @@ def test_no_prompt_exceeds_the_window_and_no_unit_is_lost_silently(
     sizes, extra, seed, oversize, scoring, count
 ):
     units = [(f"u{i}", f"start{i} " + "word " * size) for i, size in enumerate(sizes)]
-    choices = MapReduceChoices(seed=seed, oversize=oversize, scoring=scoring, count=count)
+    choices = MapReduceOptions(seed=seed, oversize=oversize, scoring=scoring, count=count)
     empty = prompt_tokens(
         f"map_{'answer' if scoring == 'answer' else 'points'}",
         {"question": QUESTION, "units": []},
         choices,
     )
     reducing = prompt_tokens("reduce_answer", {"question": QUESTION, "answers": []}, choices)
-    choices = MapReduceChoices(
-        max(empty, reducing) + 1 + extra, seed=seed, oversize=oversize, scoring=scoring, count=count
+    choices = MapReduceOptions(
+        window=max(empty, reducing) + 1 + extra,
+        seed=seed,
+        oversize=oversize,
+        scoring=scoring,
+        count=count,
     )
     long = "word " * random.Random(seed).choice([1, 30, 2000])
     points = {"points": [{"description": f"{i} {long}", "score": 7} for i in range(3)]}
@@ -83,20 +87,21 @@ def test_no_prompt_exceeds_the_window_and_no_unit_is_lost_silently(
     }
     llm = Scripted(lambda task, fields: said[task])
     text, (packing, mapped, reduced), kept = map_reduce(llm, QUESTION, units, choices)
-    assert all(choices.tokens(prompt) <= choices.window for _, prompt, _ in llm.asked)
-    held = [name for window in packing.data["windows"] for name in window]
-    assert sorted(held + packing.data["left_out"]) == sorted(name for name, _ in units)
+    assert all(count_tokens(prompt, choices.count) <= choices.window for _, prompt, _ in llm.asked)
+    held = [name for window in packing.windows for name in window]
+    assert sorted(held + packing.left_out) == sorted(name for name, _ in units)
     for place, (name, whole) in enumerate(units):
         sent = [
             prompt
             for task, prompt, _ in llm.asked
             if task != "reduce_answer" and whole.strip() in prompt
         ]
-        assert sent or name in packing.data["shortened"] + packing.data["left_out"]
+        assert sent or name in packing.shortened + packing.left_out
     for kind in ("shortened", "left_out"):
-        assert (not packing.data[kind]) or f"{len(packing.data[kind])} " in packing.summary
-    helpful = sum(score > 0 for _, score, _ in mapped.data["answers"])
-    assert len(kept) + reduced.data["left_out"] == helpful
+        named = getattr(packing, kind)
+        assert not named or f"{len(named)} " in packing.summary
+    helpful = sum(score > 0 for _, score, _ in mapped.answers)
+    assert len(kept) + reduced.left_out == helpful
 
 
 @pytest.mark.paper("GraphRAG", "sec-2.6")
@@ -105,10 +110,10 @@ def test_the_windows_of_the_worked_example():
     sizes = dict(zip("abcde", (50, 30, 60, 20, 90)))
     count = lambda text: sum(sizes.get(line.strip("[]"), 0) for line in text.split("\n"))
     seed = next(seed for seed in range(5000) if _shuffled("abcde", seed) == list("abcde"))
-    choices = MapReduceChoices(
-        90, whole_prompt=False, seed=seed, count=count
+    choices = MapReduceOptions(
+        window=90, whole_prompt=False, seed=seed, count=count
     )  # the header's ten tokens taken off the limit
-    windows, _ = windows_of([(name, "") for name in "abcde"], "q", choices)
+    windows, _ = shuffle_and_pack([(name, "") for name in "abcde"], "q", choices)
     assert [[name for name, _ in window] for window in windows] == [["a", "b"], ["c", "d"], ["e"]]
 
 
@@ -127,26 +132,28 @@ def test_the_reduce_window_of_the_worked_example():
         {"points": [{"description": name, "score": score} for name, (score, _) in answers.items()]}
     )
     reply = lambda task, fields: points if task == "map_points" else "done"
-    choices = MapReduceChoices(100, whole_prompt=False, scoring="points", count=size)
+    choices = MapReduceOptions(window=100, whole_prompt=False, scoring="points", count=size)
     _, (_, mapped, reduced), kept = map_reduce(Scripted(reply), "q", [("u", "text")], choices)
     assert (
         [text for text, _, _ in kept] == ["p1", "p3"]
-        and reduced.data == {"tokens": 90, "left_out": 2, "limit": 100}
-        and mapped.data["dropped"] == 1
+        and (reduced.tokens, reduced.left_out, reduced.limit) == (90, 2, 100)
+        and mapped.dropped == 1
     )
 
 
 def test_a_report_larger_than_the_window_is_shortened_left_out_or_alone():
     units = [("big", "first " + "word " * 500), ("small", "words")]
-    room = prompt_tokens("map_answer", {"question": "q", "units": []}, MapReduceChoices()) + 100
+    room = prompt_tokens("map_answer", {"question": "q", "units": []}, MapReduceOptions()) + 100
     seen = {}
     for oversize in ("cut", "leave out", "exceed"):
         llm = scored()
-        packing = map_reduce(llm, "q", units, MapReduceChoices(room, oversize=oversize))[1][0]
+        packing = map_reduce(llm, "q", units, MapReduceOptions(window=room, oversize=oversize))[1][
+            0
+        ]
         seen[oversize] = (
-            packing.data["shortened"],
-            packing.data["left_out"],
-            max(packing.data["tokens"]) > room,
+            packing.shortened,
+            packing.left_out,
+            max(packing.tokens) > room,
             packing.summary,
         )
     assert (
@@ -168,14 +175,14 @@ def test_shortening_takes_all_that_fits():
 
 def test_a_window_without_room_is_an_error_that_names_the_numbers():
     with pytest.raises(MiniragError, match="window of 10 tokens"):
-        map_reduce(scored(), "q", [("u", "text")], MapReduceChoices(10))
+        map_reduce(scored(), "q", [("u", "text")], MapReduceOptions(window=10))
     with pytest.raises(MiniragError, match="scoring"):
-        MapReduceChoices(scoring="stars")
+        MapReduceOptions(scoring="stars")
 
 
 def test_nothing_helpful_is_a_stated_answer_and_no_reduce_call():
     llm = scored(score=0)
-    text, steps, kept = map_reduce(llm, "q", [("u", "text")], MapReduceChoices())
+    text, steps, kept = map_reduce(llm, "q", [("u", "text")], MapReduceOptions())
     assert (
         "scored above 0" in text
         and kept == []
@@ -184,16 +191,16 @@ def test_nothing_helpful_is_a_stated_answer_and_no_reduce_call():
     )
     assert (
         "hold no answer"
-        in map_reduce(load_llm("offline"), "zebras?", [("u", "About ships.")], MapReduceChoices())[
+        in map_reduce(load_llm("offline"), "zebras?", [("u", "About ships.")], MapReduceOptions())[
             0
         ]
     )
-    assert "hold no answer" in map_reduce(scored(), "q", [], MapReduceChoices())[0]
+    assert "hold no answer" in map_reduce(scored(), "q", [], MapReduceOptions())[0]
 
 
 def test_replies_without_an_answer_are_counted():
     llm = Scripted(lambda task, fields: "no json")
-    _, (_, mapped, _), _ = map_reduce(llm, "q", [("u", "text")], MapReduceChoices())
+    _, (_, mapped, _), _ = map_reduce(llm, "q", [("u", "text")], MapReduceOptions())
     assert "1 windows without a readable answer" in mapped.summary and llm.ledger.total.dropped == 1
 
 
@@ -208,19 +215,19 @@ def test_helpful_answers_are_sorted_by_score():
             else "x"
         )
     )
-    header = prompt_tokens("map_answer", {"question": "q", "units": []}, MapReduceChoices())
+    header = prompt_tokens("map_answer", {"question": "q", "units": []}, MapReduceOptions())
     units = [(f"u{i}", "word " * 400) for i in range(4)]
-    _, _, kept = map_reduce(llm, "q", units, MapReduceChoices(header + 500))
+    _, _, kept = map_reduce(llm, "q", units, MapReduceOptions(window=header + 500))
     assert [score for _, score, _ in kept] == [90, 60, 20]
 
 
 def test_the_code_keeps_points_and_sorts_windows():
     """G9 and G10."""
     units = [("u1", "a"), ("u2", "b"), ("u3", "c")]
-    windows, _ = windows_of(
+    windows, _ = shuffle_and_pack(
         units,
         "q",
-        MapReduceChoices(**CODE),
+        MapReduceOptions(**CODE),
         rank={"u1": (0.5, 9.0), "u2": (1.0, 3.0), "u3": (0.5, 10.0)},
     )
     assert [[name for name, _ in window] for window in windows] == [["u2", "u3", "u1"]]
@@ -233,10 +240,14 @@ def test_the_code_keeps_points_and_sorts_windows():
 
 def test_a_report_over_the_limit_parts_the_window_where_it_stands():
     units = [("u1", "w"), ("big", "w " * 9), ("u2", "w"), ("u3", "w")]
-    choices = MapReduceChoices(
-        4, whole_prompt=False, seed=None, oversize="exceed", count=lambda text: text.count("w")
+    choices = MapReduceOptions(
+        window=4,
+        whole_prompt=False,
+        seed=None,
+        oversize="exceed",
+        count=lambda text: text.count("w"),
     )
-    windows, step = windows_of(units, "q", choices)
+    windows, step = shuffle_and_pack(units, "q", choices)
     assert [[name for name, _ in window] for window in windows] == [["u1"], ["big"], ["u2", "u3"]]
     assert "in the order given" in step.summary and "1 windows exceed the limit" in step.summary
 
@@ -270,7 +281,7 @@ def test_a_shuffle_repeats_and_another_seed_differs():
     units = [(f"u{i}", "x") for i in range(30)]
     order = lambda seed: [
         name
-        for window in windows_of(units, "q", MapReduceChoices(seed=seed))[0]
+        for window in shuffle_and_pack(units, "q", MapReduceOptions(seed=seed))[0]
         for name, _ in window
     ]
     assert order(1) == order(1) != order(2)
@@ -278,7 +289,7 @@ def test_a_shuffle_repeats_and_another_seed_differs():
 
 def test_any_executor_gives_the_same_answer():
     units = [(f"u{i}", f"The town worries about flood {i}. " + "word " * 200) for i in range(12)]
-    choices = MapReduceChoices(900)
+    choices = MapReduceOptions(window=900)
     plain = map_reduce(load_llm("offline"), QUESTION, units, choices)[0]
     for pool in (ThreadPoolExecutor(2), ProcessPoolExecutor(2)):
         with pool:
@@ -317,9 +328,7 @@ def test_levels_and_their_projection():
 
 
 def _packed(method):
-    return next(
-        step for step in method.answer(QUESTION).retrieval.trace if step.operator == "pack"
-    ).data["windows"]
+    return method.answer(QUESTION).retrieval.trace.last(PackStep).windows
 
 
 def test_an_offline_answer_cites_reports_and_passages_and_counts_its_tokens():
@@ -334,9 +343,7 @@ def test_an_offline_answer_cites_reports_and_passages_and_counts_its_tokens():
         "report:1-0",
         "report:1-1",
     }
-    assert (
-        "overlap" in next(step for step in answer.retrieval.trace if step.operator == "map").summary
-    )
+    assert "overlap" in answer.retrieval.trace.last(MapStep).summary
 
 
 @pytest.mark.paper("GraphRAG", "sec-5")
@@ -370,7 +377,7 @@ def test_both_settings_run_on_a_corpus_and_come_back_from_disk(follow, tmp_path)
             again.answer(question).text == built.answer(question).text
             and again.chosen == built.chosen
         )
-    with pytest.raises(MiniragError, match="choices.json"):
+    with pytest.raises(MiniragError, match="options.json"):
         GLOBAL.load(tmp_path / "nowhere")
 
 
@@ -379,10 +386,10 @@ def test_the_code_s_choices_are_single_arguments():
     method = GLOBAL.build(corpus, encoder="lsa", follow="code", substitution=True, level=0)
     chosen = method.chosen
     assert (
-        chosen["reporting"].substitution
-        and not chosen["reporting"].every_edge
-        and chosen["query"].union
-        and chosen["building"].largest_component_only
+        chosen.substitution
+        and not chosen.every_edge
+        and chosen.union
+        and chosen.largest_component_only
     )
     covered = {i for item in method.index.communities.items for i in item.members}
     assert len(covered) < len(method.index.communities.graph.nodes)
@@ -441,39 +448,38 @@ def test_local_search_composes_its_four_operators():
         "community entity",
         "chunk occurrence",
     ]
-    assert len(found.trace[0].data["nodes"]) == 2
+    assert len(found.trace.last(NodeStep).nodes) == 2
 
 
 def test_onehop_takes_relations_between_chosen_nodes_first_and_occurrence_counts_pairs():
     graph = graph_of(["C-D", "A-C", "A-B", "B-D", "E-F"])
-    chosen = [
-        Step(
-            "test",
-            "",
-            (),
-            {"nodes": [("A", graph.position["A"], 0.9), ("B", graph.position["B"], 0.8)]},
-        )
-    ]
+    chosen = [chosen_of(graph, "AB")]
     related = relationship.onehop(chosen, graph)
-    assert related[0].data["relations"][0] == (2, 2.0) and sorted(
-        i for i, _ in related[0].data["relations"]
-    ) == [1, 2, 3]
-    assert [i for i, _ in relationship.onehop(chosen, graph, k=1)[0].data["relations"]] == [2]
-    assert chunk.occurrence(related, graph, ["p1"])[0].data["scores"].tolist() == [3.0]
-    assert chunk.from_relationships(related, graph, ["p1"])[0].data["scores"].tolist() == [4.0]
-    assert {name for name, *_ in node.onehop(chosen, graph)[0].data["nodes"]} == {"C", "D"}
-    assert [name for name, *_ in node.from_relationships(related, graph)[0].data["nodes"]][:2] == [
-        "A",
-        "B",
-    ]
+    assert related[0].edges[0][1:] == (2, 2.0)
+    assert sorted(row.index for row in related[0].edges) == [1, 2, 3]
+    assert [row.index for row in relationship.onehop(chosen, graph, k=1)[0].edges] == [2]
+    assert chunk.occurrence(related, graph, ["p1"])[0].scores.tolist() == [3.0]
+    assert chunk.from_relationships(related, graph, ["p1"])[0].scores.tolist() == [4.0]
+    assert {row.label for row in node.onehop(chosen, graph)[0].nodes} == {"C", "D"}
+    ends = node.from_relationships(related, graph)[0].nodes
+    assert [row.label for row in ends][:2] == ["A", "B"]
     reports = {0: Report("low", "s", 1.0), 1: Report("high", "s", 9.0), 2: Report("no", "s", 10.0)}
     index = CommunityIndex(communities_of(graph, [["ABC", "D", "EF"]]), reports, {}, "t")
-    touched = [
-        Step("test", "", (), {"nodes": [(name, graph.position[name], 1.0) for name in "ABD"]})
-    ]
-    assert community.entity(touched, index)[0].data["communities"] == [1, 0]
-    assert community.entity(touched, index, order="hits")[0].data["communities"] == [0, 1]
-    assert community.entity(touched, index, k=1)[0].data["communities"] == [1]
+    touched = [chosen_of(graph, "ABD")]
+    assert places_of(community.entity(touched, index)) == [1, 0]
+    assert places_of(community.entity(touched, index, order="hits")) == [0, 1]
+    assert places_of(community.entity(touched, index, k=1)) == [1]
+
+
+def chosen_of(graph, names):
+    """A step that chose the nodes of these names."""
+    nodes = tuple(ScoredNode(name, graph.position[name], 1.0) for name in names)
+    return NodeStep("node vdb", "", nodes=nodes)
+
+
+def places_of(steps):
+    """Positions of the communities that the only step chose."""
+    return [row.index for row in steps[0].communities]
 
 
 def test_the_sections_of_a_local_context_keep_their_budgets():
@@ -482,10 +488,10 @@ def test_the_sections_of_a_local_context_keep_their_budgets():
     sections, told = method.context(method.retrieve(corpus.questions[0].text))
     shares = {"reports": 60, "entities and relations": 140, "passages": 200}
     assert all(
-        sum(method.chosen["local"].tokens(text + "\n\n") for text in sections[name]) <= limit
+        sum(mr.count_tokens(text + "\n\n") for text in sections[name]) <= limit
         for name, limit in shares.items()
     )
-    assert " of " in told.trace.last("context").summary and any(sections.values())
+    assert " of " in told.trace.last(ContextStep).summary and any(sections.values())
     with pytest.raises(MiniragError, match="at most 1"):
         LOCAL.build(corpus, encoder="lsa", report_share=0.7, text_share=0.7)
 
@@ -501,23 +507,13 @@ def star():
     )
 
 
-def chosen_of(index, names):
-    return Step(
-        "node vdb",
-        "",
-        (),
-        {"nodes": [(name, index.communities.graph.position[name], 1.0) for name in names]},
-    )
-
-
 def test_relations_to_entities_outside_are_limited_for_each_chosen_one():
-    index = star()
-    relations = lambda **options: [
-        i
-        for i, _ in relationship.onehop(
-            [chosen_of(index, "HA")], index.communities.graph, **options
-        )[0].data["relations"]
-    ]
+    graph = star().communities.graph
+
+    def relations(**options):
+        [step] = relationship.onehop([chosen_of(graph, "HA")], graph, **options)
+        return [row.index for row in step.edges]
+
     assert relations() == [
         0,
         2,
@@ -536,9 +532,8 @@ def test_relations_to_entities_outside_are_limited_for_each_chosen_one():
 
 def test_reports_may_come_from_the_levels_down_to_one():
     index = star()
-    places = lambda **options: community.entity(
-        [chosen_of(index, "HA")], index, order="hits", **options
-    )[0].data["communities"]
+    chosen = [chosen_of(index.communities.graph, "HA")]
+    places = lambda **options: places_of(community.entity(chosen, index, order="hits", **options))
     assert (
         places() == [1, 0]
         and places(level=0) == [0]
@@ -548,15 +543,22 @@ def test_reports_may_come_from_the_levels_down_to_one():
 
 
 def test_the_released_code_s_local_context_grows_entity_by_entity():
-    index, count = star(), lambda text: 1
-    texts = lambda **options: LocalTexts(
-        index, LocalChoices(**{**LOCAL_CODE, "count": count, **options})
+    index = star()
+    graph = index.communities.graph
+    chosen = chosen_of(graph, "HA")
+    retrieval = mr.Retrieval("q", "test", ()).followed_by(
+        chosen,
+        relationship.onehop([chosen], graph, outside_k=1)[0],
+        CommunityStep("test", "", communities=()),
+        ChunkStep("test", "", scores=np.zeros(1)),
     )
-    chosen = chosen_of(index, "HA")
-    related = relationship.onehop([chosen], index.communities.graph, outside_k=1)[0]
-    titles = lambda budget, **options: [
-        text.split("\n")[0] for text in texts(**options).around(chosen, related, budget)[0]
-    ]
+
+    def titles(budget, **options):
+        options = {"count": lambda text: 1, "window": budget, "report_share": 0, **options}
+        method = LOCAL.from_index(index, encoder="lsa", follow="code", text_share=0, **options)
+        texts = method.context(retrieval)[0]["entities and relations"]
+        return [text.split("\n")[0] for text in texts]
+
     both = ["H", "A", "H — A", "H — C", "A — C", "Claim about H", "Claim about A"]
     assert titles(7, outside_k=1) == both
     assert titles(6, outside_k=1) == [
@@ -588,8 +590,8 @@ def test_local_search_may_put_reports_first_and_every_passage():
 def test_text_summaries_read_every_chunk():
     corpus = mr.load_corpus("professors")
     answer = TS.build(corpus, window=3000).answer(corpus.questions[0].text)
-    packing = next(step for step in answer.retrieval.trace if step.operator == "pack")
-    assert sorted(name for window in packing.data["windows"] for name in window) == sorted(
+    packing = answer.retrieval.trace.last(PackStep)
+    assert sorted(name for window in packing.windows for name in window) == sorted(
         chunk.id for chunk in corpus.chunks
     )
     assert answer.retrieval.passages and all(
@@ -606,9 +608,9 @@ def test_global_search_over_microsoft_s_reports():
         answer = GLOBAL.from_index(real.index, encoder="lsa", level=level, window=4000).answer(
             "How does the squad answer the signal?"
         )
-        packing = next(step for step in answer.retrieval.trace if step.operator == "pack")
+        packing = answer.retrieval.trace.last(PackStep)
         assert (
-            sum(map(len, packing.data["windows"])) == count
-            and max(packing.data["tokens"]) <= 4000
+            sum(map(len, packing.windows)) == count
+            and max(packing.tokens) <= 4000
             and answer.retrieval.passages
         )

@@ -13,16 +13,16 @@ import pytest
 from scripted import Scripted
 from small import TableEncoder
 
+from minirag.core.communities import Communities, Community
 from minirag.core.corpus import Chunk
 from minirag.core.graph import Claim, Edge, Graph, Node
-from minirag.core.options import choose
-from minirag.core.trace import Step
-from minirag.index.communities import Communities, Community, with_elements
-from minirag.index.reports import CODE, CommunityIndex, ReportChoices, context_builder
+from minirag.core.reports import CommunityIndex, Report
+from minirag.core.trace import CommunityStep, EdgeStep, NodeStep, ScoredNode
+from minirag.index.contexts import CODE, ContextBuilder, ReportOptions
 from minirag.methods import METHODS
 from minirag.methods.graphrag.local_context import LocalTexts
+from minirag.methods.graphrag.map_reduce import PackStep
 from minirag.operators import node
-from minirag.prompts.community_report import Report
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -68,15 +68,13 @@ def recorded_communities(graph, rows):
         [p for p, item in enumerate(items) if item.level == k]
         for k in range(1 + max(i.level for i in items))
     ]
-    return Communities(
-        graph, with_elements(graph, items, levels), tuple(map(tuple, levels)), "a record"
-    )
+    return Communities.of(graph, items, levels, "a record")
 
 
 def released(communities, limit, **changes):
     """The builder of contexts in the released code's setting, with single choices changed."""
-    chosen = choose(ReportChoices, {"paper": {}, "code": CODE}, "code", {"limit": limit, **changes})
-    return context_builder(communities, chosen, count_w)
+    options = ReportOptions(**{**CODE, "limit": limit, "count": count_w, **changes})
+    return ContextBuilder(communities, options)
 
 
 def shown(items, kind):
@@ -134,7 +132,7 @@ def test_reports_stand_for_elements_where_the_released_code_is_led_to_put_them(g
         context = builder.build(place, below)
         assert same(context.items, row) and context.tokens == row["tokens"]
         assert list(context.replaced) == row["reports"]
-        assert sum(builder.size(*one) for one in builder.elements(place)) == row["local_tokens"]
+        assert sum(map(builder.size, builder.elements(place))) == row["local_tokens"]
 
 
 @pytest.mark.parametrize(
@@ -158,10 +156,10 @@ def test_claims_come_with_their_nodes_as_the_released_code_would_list_them(given
         (kind, number[kind][place])
         for kind, place in builder.build(0).items
         if kind == "edge"
-        or kind == "node"
-        and place in ends
-        or kind == "claim"
-        and graph.claims[place].subject in ends
+        or (kind == "node"
+        and place in ends)
+        or (kind == "claim"
+        and graph.claims[place].subject in ends)
     ]
     assert same(linked, wanted["sort_context"])
 
@@ -202,18 +200,16 @@ def test_reports_fill_windows_as_the_released_code_fills_them(given, wanted):
         level=0,
         **options,
     )
-    packed = next(
-        step for step in search.answer("q").retrieval.trace if step.operator == "pack"
-    ).data
+    packed = search.answer("q").retrieval.trace.last(PackStep)
     batches = wanted["batches"]
     held = [[row["id"] for row in batch["reports"]] for batch in batches]
-    found = [[name.removeprefix("report:") for name in window] for window in packed["windows"]]
+    found = [[name.removeprefix("report:") for name in window] for window in packed.windows]
     ratings = [[index.report(name).rating for name in window] for window in found]
     assert ratings == [[row["rank"] for row in batch["reports"]] for batch in batches]
     if not given["include_community_weight"]:  # pandas sorts one column without keeping ties
         held, found = (list(map(sorted, some)) for some in (held, found))
     assert found == held
-    assert packed["tokens"] == [batch["tokens"] for batch in batches]
+    assert packed.tokens == [batch["tokens"] for batch in batches]
     if (
         given["include_community_weight"]
         and given["normalize_community_weight"]
@@ -282,13 +278,10 @@ def test_local_search_orders_as_nano_graphrag_does(given, wanted, monkeypatch):
     """By named choices, with the recorded entities; each item costs its tokens and 1."""
     index = nano_index(given)
     graph = index.communities.graph
-    found = [
-        (name, graph.position[name], 1.0) for name in given["entities_found"][: given["top_k"]]
-    ]
+    names = given["entities_found"][: given["top_k"]]
+    found = tuple(ScoredNode(name, graph.position[name], 1.0) for name in names)
     monkeypatch.setattr(
-        node,
-        "vdb",
-        lambda questions, index, k: [Step("node vdb", "recorded", (), {"nodes": found})],
+        node, "vdb", lambda questions, index, k: [NodeStep("node vdb", "recorded", nodes=found)]
     )
     search = METHODS["graphrag-local"].from_index(
         index,
@@ -303,11 +296,11 @@ def test_local_search_orders_as_nano_graphrag_does(given, wanted, monkeypatch):
         count=lambda text: count_w(text) + 1,
     )
     retrieval = search.retrieve("q")
-    _, related, reports, scored = retrieval.trace
-    texts, budget = LocalTexts(index, search.chosen["local"]), given["budgets"]
+    related, reports = retrieval.trace.last(EdgeStep), retrieval.trace.last(CommunityStep)
+    texts, budget = LocalTexts(index, search.chosen.count), given["budgets"]
     fits = lambda texts_of, tokens: len(texts.fitting(texts_of, tokens))
 
-    listed = reports.data["communities"]
+    listed = [row.index for row in reports.communities]
     ids = [
         index.communities.items[place].id
         for place in listed[: fits(texts.reports(reports), budget["reports"])]
@@ -324,7 +317,7 @@ def test_local_search_orders_as_nano_graphrag_does(given, wanted, monkeypatch):
     )
     assert ids == wanted["reports"]
 
-    edges = [graph.edges[place] for place, _ in related.data["relations"]][
+    edges = [graph.edges[row.index] for row in related.edges][
         : fits(texts.relations(related), budget["relations"])
     ]
     ends = [
@@ -333,7 +326,7 @@ def test_local_search_orders_as_nano_graphrag_does(given, wanted, monkeypatch):
     assert ends == [sorted([row["source"], row["target"]]) for row in wanted["relations"]]
     assert [edge.weight for edge in edges] == [row["weight"] for row in wanted["relations"]]
 
-    passages = search._passages(retrieval, scored)
+    passages = search.passages(retrieval)
     kept = passages[: fits(passages, budget["text_units"])]
     assert [
         name for text in kept for name, said in given["chunks"].items() if said in text

@@ -8,7 +8,8 @@ import pytest
 from small_graphs import communities_of, graph_of
 
 from minirag.core.errors import MiniragError
-from minirag.index.reports import CommunityIndex, write_reports
+from minirag.core.reports import CommunityIndex
+from minirag.index import write_reports
 from minirag.llm import load_llm
 from minirag.methods import METHODS
 from minirag.viz import draw_hierarchy, draw_windows
@@ -86,7 +87,7 @@ def test_boxes_add_up_to_the_windows_that_were_packed(index):
         assert [h + sum(t for _, t in w) for h, w in zip(headers, windows)][:-1] == steps["pack"][
             "tokens"
         ]
-        assert all(0 < h for h in headers) and not lost and names[-1] == "reduce"
+        assert all(h > 0 for h in headers) and not lost and names[-1] == "reduce"
         assert sorted(u for held in windows[:-1] for u, _ in held) == sorted(
             index.communities.items[p].id for p in index.at(level)
         )

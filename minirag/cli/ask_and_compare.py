@@ -143,7 +143,7 @@ def compare(
     session = open_session(
         corpus, names, llm, encoder, extraction, record, max_calls, base_url, dry_run
     )
-    found: dict[str, "Retrieval"] = {}
+    found: dict[str, Retrieval] = {}
     failed: dict[str, Exception] = {}
     states = []
     for name in names:

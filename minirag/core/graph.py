@@ -49,7 +49,8 @@ class Edge:
 @dataclass(frozen=True)
 class Claim:
     """A covariate: what the text claims of `subject` and perhaps `object`, both positions in
-    `Graph.nodes`; read from `chunks`."""
+    `Graph.nodes`; read from `chunks`.
+    """
 
     subject: int
     object: int | None = None

@@ -148,7 +148,8 @@ def as_tuples(value: object) -> object:
 
 def meanings(kind: type[Options]) -> dict[str, str]:
     """Field -> its meaning, from the docstrings of the class and of those that it inherits from:
-    what follows `name: `, or `name, other: `, up to the next name or an empty line."""
+    what follows `name: `, or `name, other: `, up to the next name or an empty line.
+    """
     name = f"(?:{'|'.join(names_of(kind))})"
     entry = re.compile(rf"(?:^|(?<=\s))({name}(?:, {name})*):\s+")
     found: dict[str, str] = {}

@@ -106,7 +106,8 @@ class EntityStep(Step):
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class KeywordStep(Step):
     """Keywords of a question: `high` (themes) and `low` (particulars), as they are searched;
-    `given` is `(high, low)` as the model replied."""
+    `given` is `(high, low)` as the model replied.
+    """
 
     high: tuple[str, ...]
     low: tuple[str, ...]

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+from ..core.communities import Communities, Community
 from ..core.corpus import Chunk
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
 from ..core.graph import Claim, Edge, Graph, Node
-from ..index.communities import Communities, Community, with_elements
-from ..index.reports import CommunityIndex
-from ..prompts.community_report import Finding, Report
+from ..core.reports import CommunityIndex, Finding, Report
 from .microsoft_tables import tables_2024, tables_current
 
 SOURCE = "Microsoft GraphRAG's own index files"
@@ -181,11 +180,11 @@ def _communities(tables, graph, layout):
         tuple(
             i
             for i, item in enumerate(items)
-            if item.level == k or item.level < k and i not in split
+            if item.level == k or (item.level < k and i not in split)
         )
         for k in range(depth)
     ]
-    return Communities(graph, with_elements(graph, items, levels), tuple(levels), SOURCE)
+    return Communities.of(graph, items, levels, SOURCE)
 
 
 def _members_2024(tables, graph):
@@ -266,6 +265,5 @@ def _report(row):
     listed = (
         json.loads(listed) if isinstance(listed, str) else ([] if listed is None else list(listed))
     )
-    findings = tuple(Finding(f["summary"], f.get("explanation") or "") for f in listed)
     why = _text(row, "rank_explanation") or _text(row, "rating_explanation")
-    return Report(row["title"], row["summary"], float(row["rank"]), why, findings, SOURCE)
+    return Report(row["title"], row["summary"], float(row["rank"]), why, Finding.several(listed), SOURCE)

@@ -1,12 +1,15 @@
 """Stage 1 of the unified framework: from a corpus to a graph."""
 
-from .annotated import annotated_elements
 from .attributes import attribute_matrix, attributes, five_graphs
-from .elements import Elements, extract_elements
+from .elements import Elements, annotated_elements, extract_elements, given_elements
 from .extraction import choose_extraction, extract
 from .knowledge_graph import knowledge_graph, normalise_phrase, with_synonymy
-from .summaries import summarise_element, summarise_elements
-from .textual_graph import rich_knowledge_graph, textual_knowledge_graph
+from .textual_graph import (
+    rich_knowledge_graph,
+    summarise_element,
+    summarise_elements,
+    textual_knowledge_graph,
+)
 from .tree_and_passage_graph import clusters, node_text, passage_graph, shared_entities, tree
 
 __all__ = [
@@ -19,6 +22,7 @@ __all__ = [
     "extract",
     "extract_elements",
     "five_graphs",
+    "given_elements",
     "knowledge_graph",
     "node_text",
     "normalise_phrase",

@@ -2,8 +2,13 @@
 GraphRAG's Figure 2 asks.
 """
 
-from ..core.corpus import Document
-from ..llm.base import LLM, Completion
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.corpus import Corpus, Document
+from ..llm import LLM
+from ..llm.base import Completion
+from ..prompts import Task
 from ..prompts.records import read_instances, write_records
 from ..text.chunking import chunk_tokens
 from ..text.tokens import count_tokens
@@ -21,12 +26,12 @@ class TiringReader(LLM):
     is_model = False
     travels = True
 
-    def __init__(self, rules, limit=12):
+    def __init__(self, rules: LLM, limit: int = 12) -> None:
         self.rules, self.limit = rules, limit
         self.name = f"a reader that tires after {limit} entities (invented, not a language model)"
         super().__init__()
 
-    def complete(self, task, messages, fields):
+    def complete(self, task: Task, messages: Any, fields: Any) -> Completion:  # Any: of a prompt
         reply = self.rules.complete(task, messages, fields)
         if task.name not in ("elements", "rich_elements", "gleaning"):
             return reply
@@ -35,7 +40,9 @@ class TiringReader(LLM):
         return Completion(text, reply.prompt_tokens, count_tokens(text))
 
 
-def entity_references(documents, llm, size=600, overlap=100, gleanings=0):
+def entity_references(
+    documents: Sequence[Document], llm: LLM, size: int = 600, overlap: int = 100, gleanings: int = 0
+) -> dict[str, int]:
     """{chunks, tokens, references, distinct}: what one setting reads and finds, as plain numbers.
 
     references: entity instances, an entity once for each chunk and reply that names it, which is
@@ -56,7 +63,7 @@ def entity_references(documents, llm, size=600, overlap=100, gleanings=0):
     }
 
 
-def one_document(corpus, name=None):
+def one_document(corpus: Corpus, name: str | None = None) -> Document:
     """All passages of a corpus, in order, as one long untitled document: short passages have no
     chunk size to speak of.
     """

@@ -1,5 +1,5 @@
 """Element instances of a corpus: what each chunk names, gleaned as often as asked, and what it
-claims.
+claims; or what the kit's authors wrote for a shipped corpus, item by item.
 
 Differs from the paper in: where it forces a yes or no by a logit bias, the check here asks for one
 word. Differs from the released code in: `follow="code"` keeps its order of turns and its reading of
@@ -7,10 +7,17 @@ replies; its claims are gleaned but only the first reply is parsed, so here clai
 once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
+from ..core.corpus import Chunk, Corpus, Extraction
 from ..core.errors import MiniragError
+from ..core.files import read_jsonl
+from ..core.options import Options, choose
+from ..corpora.shipped_and_own import ANNOTATIONS, shipped
+from ..llm import LLM
 from ..prompts.elements_and_gleaning import EXAMPLES as PLAIN_EXAMPLES
 from ..prompts.elements_and_gleaning import RICH_EXAMPLES
 from ..prompts.records import (  # fmt: skip
@@ -23,13 +30,13 @@ from ..prompts.records import (  # fmt: skip
     read_relationship,
     read_rich_relationship,
 )
+from .extraction import choose_extraction
 
-ORDERS = ("assess first", "continue first")
-TURNS = ("separated", "concatenated")
-FOLLOW = {
-    "paper": {"order": "assess first", "turns": "separated"},
-    "code": {"order": "continue first", "turns": "concatenated"},
-}
+Fields = dict[str, Any]  # Any: of a prompt
+Examples = tuple[tuple[str, str], ...]  # few-shot pairs: a text, and its records
+KEPT = "elements.jsonl"
+# Claims may use the column names of GraphRAG's own tables.
+COLUMNS = {"start_date": "start", "end_date": "end", "source_text": "text"}
 
 
 @dataclass(frozen=True)
@@ -44,150 +51,207 @@ class Elements:
     claims: Mapping[str, tuple[ClaimRecord, ...]] = field(default_factory=dict)
     gleanings: Mapping[str, int] = field(default_factory=dict)
 
-    def __repr__(self):
-        count = {
-            name: sum(map(len, getattr(self, name).values()))
-            for name in ("entities", "relationships", "claims")
-        }
-        said = f"{count['entities']} entity and {count['relationships']} relationship instances"
-        return (
-            f"Elements by {self.source}: {said}"
-            + (f", {count['claims']} claims" if self.claims else "")
-            + f" from {len(self.entities)} chunks"
-        )
+    @classmethod
+    def of_triples(cls, extraction: Extraction) -> "Elements":
+        """Names without type or description, and each statement as the description of its
+        relation.
+        """
+        entities, relationships = {}, {}
+        for chunk, triples in extraction.triples.items():
+            names = [name for t in triples for name in (t.subject, t.object) if name.strip()]
+            entities[chunk] = tuple(map(EntityRecord, dict.fromkeys(names)))
+            relationships[chunk] = tuple(
+                RelationshipRecord(t.subject, t.object, f"{t.subject} {t.relation} {t.object}.")
+                for t in triples
+            )
+        return cls(extraction.source, entities, relationships)
+
+    def __repr__(self) -> str:
+        kinds = (self.entities, self.relationships, self.claims)
+        entities, relationships, claims = (sum(map(len, kind.values())) for kind in kinds)
+        counted = f"{entities} entity and {relationships} relationship instances"
+        counted += f", {claims} claims" if self.claims else ""
+        return f"Elements by {self.source}: {counted} from {len(self.entities)} chunks"
 
 
-def choose(follow, defaults, **named):
-    """The named arguments, those left at None as `follow` says: "paper" or "code"."""
-    if follow not in defaults:
-        raise MiniragError(f"follow is {follow!r}; it is one of: {', '.join(map(repr, defaults))}.")
-    return {
-        name: defaults[follow][name] if value is None else value for name, value in named.items()
-    }
+@dataclass(frozen=True)
+class GleaningOptions(Options):
+    """order: "assess first" asks whether entities were missed before each gleaning (paper);
+        "continue first" gleans, then asks, and does not ask after the last (code), so that with one
+        gleaning the check is never put.
+    turns: "separated" reads the replies of a chunk one by one; "concatenated" glues them together
+        and reads them as the code does, which loses the first gleaned record and the strength
+        before it.
+    """
+
+    order: Literal["assess first", "continue first"] = "assess first"
+    turns: Literal["separated", "concatenated"] = "separated"
 
 
-def one_of(name, value, known):
-    if value not in known:
-        raise MiniragError(f"{name} is {value!r}; it is one of: {', '.join(map(repr, known))}.")
-    return value
+FOLLOW = {"paper": {}, "code": {"order": "continue first", "turns": "concatenated"}}
 
 
 def extract_elements(
-    corpus, llm, *, entity_types=None, examples=None, gleanings=1, follow="paper", order=None, turns=None, claims=False, rich=False, executor=None
-):  # fmt: skip
+    corpus: Corpus | Sequence[Chunk],
+    llm: LLM,
+    *,
+    entity_types: Sequence[str] = (),
+    examples: Sequence[Sequence[str]] = (),
+    gleanings: int = 1,
+    claims: bool = False,
+    rich: bool = False,
+    executor: Executor | None = None,
+    follow: str = "paper",
+    **options: str,
+) -> Elements:
     """Ask `llm` for the entities and relationships of every chunk, then glean up to `gleanings`
-    times; returns `Elements`.
+    times.
 
     entity_types, examples: the domain's own types, and few-shot pairs (text, reply in records, as
     `write_records` of `minirag.prompts.records` writes it), which stand in the prompt in place of
-    the kit's own. rich: ask for relationship keywords too.
-    order: "assess first" asks whether entities were missed before each gleaning (paper); "continue
-    first" gleans, then asks, and does not ask after the last (code), so that with one gleaning the
-    check is never put. turns: "separated" reads the replies of a chunk one by one; "concatenated"
-    glues them together and reads them as the code does, which loses the first gleaned record and
-    the strength before it.
-    claims: one more call a chunk for covariates. executor: any `concurrent.futures.Executor`.
+    the kit's own. rich: ask for relationship keywords too. claims: one more call a chunk for
+    covariates. executor: any `concurrent.futures.Executor`. follow, options: of `GleaningOptions`.
 
     Source: GraphRAG, Sec. 2.2 (sec-2.2)
     """
-    chosen = choose(follow, FOLLOW, order=order, turns=turns)
-    assess_first = one_of("order", chosen["order"], ORDERS) == ORDERS[0]
-    one_of("turns", chosen["turns"], TURNS)
-    chunks = getattr(corpus, "chunks", corpus)
-    examples = checked_examples(examples or (), rich)
-    asked = {"entity_types": tuple(entity_types or ()), "examples": examples}
+    chosen = choose(GleaningOptions, FOLLOW, follow, options)
+    chunks = corpus.chunks if isinstance(corpus, Corpus) else corpus
+    asked = {"entity_types": tuple(entity_types), "examples": checked_examples(examples, rich)}
     fields = [{"title": chunk.title, "text": chunk.text, **asked} for chunk in chunks]
     task = "rich_elements" if rich else "elements"
     replies = [[first] for first in llm.map(task, fields, executor=executor, description=task)]
-    open_chunks = range(len(chunks))
-    for round_number in range(gleanings):
-        if assess_first or round_number > 0:
-            open_chunks = _still_missing(llm, fields, replies, open_chunks, executor)
-        gleaned = llm.map(
-            "gleaning",
-            [_so_far(fields[i], replies[i], rich) for i in open_chunks],
-            executor=executor,
-            description="gleaning",
-        )
-        for i, reply in zip(open_chunks, gleaned):
+    unfinished: Sequence[int] = range(len(chunks))
+    for number in range(gleanings):
+        if chosen.order == "assess first" or number > 0:
+            asked_about = [_so_far(fields[i], replies[i]) for i in unfinished]
+            missed = llm.map(
+                "glean_check", asked_about, executor=executor, description="glean check"
+            )
+            unfinished = [i for i, yes in zip(unfinished, missed) if yes]
+        turns = [_so_far(fields[i], replies[i], rich) for i in unfinished]
+        gleaned = llm.map("gleaning", turns, executor=executor, description="gleaning")
+        for i, reply in zip(unfinished, gleaned):
             replies[i].append(reply)
-    read = [
-        _glued(said, rich) if chosen["turns"] == TURNS[1] else _joined(said) for said in replies
-    ]
-    ids = [chunk.id for chunk in chunks]
-    entities = {i: found.entities for i, found in zip(ids, read)}
-    found_claims = _claims(llm, fields, entities, ids, executor) if claims else {}
-    extra = {i: len(said) - 1 for i, said in zip(ids, replies)}
-    return Elements(
-        llm.name,
-        entities,
-        {i: found.relationships for i, found in zip(ids, read)},
-        found_claims,
-        extra,
-    )
+    read = _glued if chosen.turns == "concatenated" else _joined
+    found = {chunk.id: read(turns, rich) for chunk, turns in zip(chunks, replies)}
+    entities = {id: instances.entities for id, instances in found.items()}
+    relationships = {id: instances.relationships for id, instances in found.items()}
+    extra = {chunk.id: len(turns) - 1 for chunk, turns in zip(chunks, replies)}
+    names = [tuple(dict.fromkeys(e.name for e in entities[chunk.id])) for chunk in chunks]
+    named = [i for i in range(len(chunks)) if claims and names[i]]  # others can have no claim
+    rows = [{**fields[i], "entities": names[i]} for i in named]
+    told = llm.map("claims", rows, executor=executor, description="claims") if claims else ()
+    covariates = {chunks[i].id: records for i, records in zip(named, told)}
+    return Elements(llm.name, entities, relationships, covariates, extra)
 
 
-def checked_examples(examples, rich=False):
+def checked_examples(examples: Sequence[Sequence[str]], rich: bool = False) -> Examples:
     """Few-shot examples as pairs `(text, reply)`; an error for a reply that cannot be read."""
     if isinstance(examples, str):
         raise MiniragError("examples must be pairs of a text and its records, got one string.")
-    relationship = read_rich_relationship if rich else read_relationship
     pairs = [tuple(pair) for pair in examples]
     for number, pair in enumerate(pairs, start=1):
         if len(pair) != 2 or not all(isinstance(part, str) and part.strip() for part in pair):
             raise MiniragError(f"example {number} {pair!r} is no pair of a text and its records.")
-        found, broken = read_instances(pair[1], relationship)
-        wrong = "holds no entity" if not found.entities else ""
-        if found.entities and broken:
-            wrong = f"has {broken} record{'s' * (broken > 1)} that cannot be read"
-        elif rich and not all(record.keywords for record in found.relationships):
-            wrong = "has a relationship without keywords"
-        if wrong:
+        if wrong := _unreadable(pair[1], rich):
             (_, form), *_ = RICH_EXAMPLES if rich else PLAIN_EXAMPLES
-            said = f"example {number}: its reply {wrong}. A reply that can be read"
-            raise MiniragError(f"{said}:\n{form}")
-    return tuple(pairs)
+            raise MiniragError(
+                f"example {number}: its reply {wrong}. A reply that can be read:\n{form}"
+            )
+    return tuple((text, reply) for text, reply in pairs)
 
 
-def _so_far(fields, said, rich=False):
-    return {**fields, "records": "\n".join(reply.text for reply in said), "rich": rich}
+def _unreadable(reply: str, rich: bool) -> str:
+    """What is wrong with the reply of an example; "" where nothing is."""
+    found, broken = read_instances(reply, read_rich_relationship if rich else read_relationship)
+    if not found.entities:
+        return "holds no entity"
+    if broken:
+        return f"has {broken} record{'s' if broken > 1 else ''} that cannot be read"
+    if rich and not all(record.keywords for record in found.relationships):
+        return "has a relationship without keywords"
+    return ""
 
 
-def _still_missing(llm, fields, replies, places, executor):
-    """Those of the chunks of which the model says that entities were missed."""
-    missed = llm.map(
-        "glean_check",
-        [_so_far(fields[i], replies[i]) for i in places],
-        executor=executor,
-        description="glean check",
-    )
-    return [i for i, yes in zip(places, missed) if yes]
+def _so_far(fields: Fields, replies: Sequence[Instances], rich: bool = False) -> Fields:
+    return {**fields, "records": "\n".join(reply.text for reply in replies), "rich": rich}
 
 
-def _joined(said):
-    return Instances(sum((r.entities for r in said), ()), sum((r.relationships for r in said), ()))
+def _joined(replies: Sequence[Instances], rich: bool) -> Instances:
+    entities = tuple(record for reply in replies for record in reply.entities)
+    return Instances(entities, tuple(r for reply in replies for r in reply.relationships))
 
 
-def _glued(said, rich):
+def _glued(replies: Sequence[Instances], rich: bool) -> Instances:
     if rich:
         raise MiniragError(
             "turns='concatenated' is how GraphRAG's code reads plain records; leave it out for rich elements."
         )
-    return read_instances_as_released("".join(reply.text for reply in said))[0]
+    return read_instances_as_released("".join(reply.text for reply in replies))[0]
 
 
-def _claims(llm, fields, entities, ids, executor):
-    """Covariates of each chunk, asked for with the names found in it; a chunk without a name has
-    none.
+def given_elements(
+    corpus: Corpus,
+    extraction: Elements | Extraction | str,
+    llm: LLM,
+    executor: Executor | None = None,
+) -> Elements:
+    """Element instances that exist already.
+
+    `Elements` are used as they are; "annotations" are hand-written elements where a corpus has
+    them; of triples (an `Extraction`, or the name of one that came with the corpus) each statement
+    describes a relation.
     """
-    places = [place for place, i in enumerate(ids) if entities[i]]
-    asked = [
-        {**fields[p], "entities": tuple(dict.fromkeys(e.name for e in entities[ids[p]]))}
-        for p in places
-    ]
-    return {
-        ids[p]: found
-        for p, found in zip(
-            places, llm.map("claims", asked, executor=executor, description="claims")
+    if isinstance(extraction, Elements):
+        return extraction
+    written = annotated_elements(corpus) if extraction == "annotations" else None
+    return written or Elements.of_triples(choose_extraction(corpus, extraction, llm, executor))
+
+
+def annotated_elements(corpus: Corpus) -> Elements | None:
+    """The hand-written `Elements` of a shipped corpus, or None: for a corpus that has no such file,
+    or whose passages were cut up otherwise.
+
+    Rows of `data/corpora/NAME/elements.jsonl`: {"id", "entities": [{"name", "type",
+    "description"}], "relationships": [{"source", "target", "description", "strength", "keywords"}],
+    "claims": [...]}; strength is a number from 1 to 10, keywords have commas between them. Raises
+    `MiniragError` for a row that lacks what it must have.
+    """
+    path = shipped("corpora") / corpus.name / KEPT
+    if not path.is_file():
+        return None
+    rows = {row.get("id"): row for row in read_jsonl(path)}
+    if not set(rows) <= {chunk.id for chunk in corpus.chunks}:
+        return None
+
+    def read(key: str, kind: Any) -> dict[str, tuple[Any, ...]]:  # Any: of a kind of records
+        return {
+            id: tuple(
+                _record(kind, each, f"{corpus.name}/{KEPT}, {id}") for each in row.get(key, ())
+            )
+            for id, row in rows.items()
+        }
+
+    entities, relationships = (
+        read("entities", EntityRecord),
+        read("relationships", RelationshipRecord),
+    )
+    claims = read("claims", ClaimRecord)
+    return Elements(ANNOTATIONS, entities, relationships, claims if any(claims.values()) else {})
+
+
+def _record(kind: Any, row: Mapping[str, Any], where: str) -> Any:
+    """A row as a record of this kind."""
+    if kind is ClaimRecord:
+        row = {COLUMNS.get(name, name): value for name, value in row.items()}
+    if unknown := sorted(set(row) - set(kind._fields)):
+        raise MiniragError(
+            f"{where}: {row} has a field {unknown[0]!r}; expected are {', '.join(kind._fields)}."
         )
-    }
+    try:
+        record = kind(**row)
+    except TypeError as error:
+        raise MiniragError(f"{where}: {row} is no {kind.__name__}: {error}.") from error
+    return (
+        record._replace(strength=float(record.strength)) if kind is RelationshipRecord else record
+    )

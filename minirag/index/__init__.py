@@ -1,7 +1,7 @@
 """Stage 2 of the unified framework: what is computed once so that questions are cheap."""
 
-from .communities import Communities, Community, find_communities
-from .contexts import Context, ContextBuilder
+from .communities import find_communities
+from .contexts import ContextBuilder, ReportOptions
 from .ego_graphs import EgoIndex
 from .matrices import (
     adjacency_matrix,
@@ -10,25 +10,22 @@ from .matrices import (
     node_specificity,
     passage_matrix,
 )
-from .reports import CommunityIndex, write_reports
+from .reports import write_reports
 from .vectors import TokenIndex, VectorIndex, chunk_index, node_index
 
 __all__ = [
-    "Communities",
-    "Community",
-    "CommunityIndex",
-    "Context",
     "ContextBuilder",
     "EgoIndex",
+    "ReportOptions",
     "TokenIndex",
     "VectorIndex",
-    "find_communities",
-    "write_reports",
     "adjacency_matrix",
     "chunk_index",
     "fact_matrix",
     "fact_passage_matrix",
+    "find_communities",
     "node_index",
     "node_specificity",
     "passage_matrix",
+    "write_reports",
 ]

@@ -53,7 +53,7 @@ class VectorIndex:
     def _encoded(self, queries: Queries, kind: Kind) -> NDArray[np.float32]:
         if vectors := [query.vector for query in queries if isinstance(query, VectorStep)]:
             return np.stack(vectors)
-        return self.encoder.encode(cast(Sequence[str], list(queries)), kind=kind)
+        return self.encoder.encode(cast("Sequence[str]", list(queries)), kind=kind)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TokenIndex:
 
     def similarities(self, queries: Queries, kind: Kind = "query") -> NDArray[np.float32]:
         """Normalised MaxSim of every text with every label: (texts, labels)."""
-        texts = cast(list[str], list(queries))  # a question that is a vector has no tokens
+        texts = cast("list[str]", list(queries))  # a question that is a vector has no tokens
         asked = TokenVectors.stack(self.encoder.encode(texts, kind=kind))
         own = self_maxsim(asked, TokenVectors.stack(self.encoder.encode(texts)))
         scores = [block for _, block in maxsim_blocks(asked, self.vectors)]
@@ -98,9 +98,9 @@ def text_index(labels: Sequence[str], texts: Sequence[str], encoder: AnyEncoder)
     token (see `minirag.encoders.token_encoders`).
     """
     if callable(getattr(encoder, "tokens", None)):
-        by_token = cast(TokenEncoder, encoder)
+        by_token = cast("TokenEncoder", encoder)
         return TokenIndex(tuple(labels), TokenVectors.stack(by_token.encode(texts)), by_token)
-    by_text = cast(Encoder, encoder)
+    by_text = cast("Encoder", encoder)
     return VectorIndex(tuple(labels), by_text.encode(texts), by_text)
 
 

@@ -71,7 +71,7 @@ class HyDE(Method):
     ) -> None:
         super().__init__(chunks, llm)
         self.encoder = load_encoder(encoder).fit([chunk.passage for chunk in chunks])
-        self.chosen, self.index = chosen, cast(VectorIndex, chunk_index(chunks, self.encoder))
+        self.chosen, self.index = chosen, cast("VectorIndex", chunk_index(chunks, self.encoder))
 
     @classmethod
     def build(

@@ -16,8 +16,7 @@ from ..core.graph import Graph
 from ..core.options import Count, Options, choose, vary
 from ..core.trace import ContextStep, EdgeStep, KeywordStep, NodeStep, Scored
 from ..encoders.text_encoders import load_encoder
-from ..graphs import Elements, choose_extraction, extract_elements, rich_knowledge_graph
-from ..graphs.annotated import annotated_elements
+from ..graphs import Elements, extract_elements, given_elements, rich_knowledge_graph
 from ..index import node_index
 from ..index.relationships import RelationText, relationship_index
 from ..index.vectors import NodeText, VectorIndex
@@ -26,7 +25,6 @@ from ..operators import relationship
 from ..operators.question import Empty
 from ..text.tokens import TokenCounter, count_tokens
 from .base import Sections, StoredMethod
-from .graphrag.building import elements_of
 
 T = TypeVar("T")
 Found = TypeVar("Found", NodeStep, EdgeStep)
@@ -175,16 +173,13 @@ def rich_graph_of(
     if isinstance(extraction, Graph):
         return extraction
     if extraction is None:
-        extraction = extract_elements(
+        elements = extract_elements(
             corpus, llm, rich=True, gleanings=options.gleanings, order=options.gleaning_order,
             entity_types=options.entity_types, examples=options.examples, executor=executor,
         )  # fmt: skip
-    elif not isinstance(extraction, Elements):
-        written = annotated_elements(corpus) if extraction == "annotations" else None
-        extraction = written or choose_extraction(corpus, extraction, llm, executor)
-    if isinstance(extraction, Extraction):
-        extraction = elements_of(extraction)
-    return rich_knowledge_graph(corpus.chunks, extraction, llm, pairs=pairs, executor=executor)
+    else:
+        elements = given_elements(corpus, extraction, llm, executor)
+    return rich_knowledge_graph(corpus.chunks, elements, llm, pairs=pairs, executor=executor)
 
 
 def search_nonempty(

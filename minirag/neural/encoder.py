@@ -157,7 +157,7 @@ class GraphEncoder(nn.Module):
         """factors: (alpha_n, alpha_e) of `SoftPruning`, or None for no pruning."""
         ones = batch.asked.new_ones
         node_scale, edge_scale = factors or (ones(len(batch.nodes)), ones(len(batch.edges)))
-        layers = cast(Iterable[GraphAttention], self.layers)
+        layers = cast("Iterable[GraphAttention]", self.layers)
         texts = batch.texts * batch.texts.shape[1] ** 0.5  # coordinates of about 1
         states = texts  # until the first layer
         for number, (layer, norm) in enumerate(zip(layers, self.norms)):

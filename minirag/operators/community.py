@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from ..core.reports import CommunityIndex
 from ..core.trace import CommunityStep, NodeStep, ScoredCommunity
-from ..index.reports import CommunityIndex
 from ..index.vectors import Queries, VectorIndex
 from .ranking import count_of, rank
 

@@ -3,8 +3,8 @@
 import json
 import math
 import re
-from dataclasses import dataclass
 
+from ..core.reports import Finding, Report
 from .json_replies import is_array, read_text, read_values
 from .rules.names import sentences_of
 from .task import Task
@@ -33,50 +33,6 @@ DATA = {
 MOST_FINDINGS, MOST_WORDS = 5, 60
 NOTICE = "Extract by rule, no language model"
 OWN_NOTICE = re.compile(rf"{NOTICE}: [^.]*\.\s*")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One insight of a report: a sentence, and a paragraph that says what it rests on."""
-
-    summary: str
-    explanation: str = ""
-
-
-@dataclass(frozen=True)
-class Report:
-    """What is known of a community. `source` says who wrote it: a rule, a person or a named model.
-
-    Source: GraphRAG, Sec. 2.5
-    """
-
-    title: str
-    summary: str
-    rating: float = 0.0
-    rating_explanation: str = ""
-    findings: tuple[Finding, ...] = ()
-    source: str = ""
-
-    @property
-    def text(self):
-        """The report as it enters a context window."""
-        parts = [
-            f"# {self.title}",
-            self.summary,
-            *(f"## {f.summary}\n\n{f.explanation}" for f in self.findings),
-        ]
-        return "\n\n".join(part for part in parts if part.strip())
-
-    def to_json(self):
-        """The report in the task's own output format."""
-        findings = [{"summary": f.summary, "explanation": f.explanation} for f in self.findings]
-        fields = {
-            "title": self.title,
-            "summary": self.summary,
-            "rating": self.rating,
-            "rating_explanation": self.rating_explanation,
-        }
-        return json.dumps({**fields, "findings": findings}, ensure_ascii=False, indent=1)
 
 
 def read_number(value, low, high):

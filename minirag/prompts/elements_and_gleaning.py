@@ -109,7 +109,7 @@ def find_elements(fields):
         ]
         named = [row for row in named if row[1] in asked or row[1] == "other"]
         lonely = len(named) == 1 and named[0][0] != title
-        if title and (lonely or number == 0 and title.lower() not in text.lower()):
+        if title and (lonely or (number == 0 and title.lower() not in text.lower())):
             named.insert(0, (title, guess_type(title), 0, 0))
         for name, kind, _, _ in named:
             described.setdefault(name, []).append(" ".join(sentence.split()))

@@ -8,11 +8,11 @@ The paper's Table 3 is about other texts (podcasts, news); its numbers stand in
 from ..corpora.microsoft_index import load_dulce
 from ..evaluate.expected import compare, load_expected
 from ..evaluate.sensemaking import WINDOWS
-from ..index import find_communities, write_reports
-from ..index.agreement import agreement
-from ..index.reports import CODE, ReportChoices, context_builder
+from ..index import ContextBuilder, ReportOptions, find_communities, write_reports
+from ..index.communities import agreement
+from ..index.contexts import CODE
 from ..llm import load_llm
-from ..methods.graphrag.map_reduce import MapReduceChoices, windows_of
+from ..methods.graphrag.map_reduce import MapReduceOptions, shuffle_and_pack
 from ..text.tokens import count_tokens
 
 CONDITIONS = ("C0", "C1", "C2", "C3")
@@ -132,12 +132,12 @@ def _contexts(index):
     """For each of Microsoft's communities, what our builder packs as the paper says, and as the
     released code does, of its member elements.
     """
-    choices = ReportChoices(), ReportChoices(**CODE)
-    paper, code = (context_builder(index.communities, c) for c in choices)
+    both = ReportOptions(), ReportOptions(**CODE)
+    paper, code = (ContextBuilder(index.communities, options) for options in both)
     for place, item in enumerate(index.communities.items):
         members = set(paper.elements(place))
         one, other = paper.build(place, index.reports), code.build(place, index.reports)
-        packed = {element for element in one.items if element[0] != "report"}
+        packed = {element for element in one.items if element.kind != "report"}
         yield {
             "method": f"contexts {item.id}",
             "member elements": len(members),
@@ -161,10 +161,10 @@ def _windows(index, units):
     for name, some in (("C0", reports(0)), ("C1", reports(1)), ("TS", units)):
         row = {"method": f"windows {name}"}
         for window in WINDOWS:
-            step = windows_of(some, QUESTION, MapReduceChoices(window=window))[1]
+            step = shuffle_and_pack(some, QUESTION, MapReduceOptions(window=window))[1]
             row |= {
-                f"{window // 1000}k windows": len(step.data["windows"]),
-                f"{window // 1000}k largest": max(step.data["tokens"]),
+                f"{window // 1000}k windows": len(step.windows),
+                f"{window // 1000}k largest": max(step.tokens),
             }
         yield row
 

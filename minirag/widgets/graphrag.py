@@ -6,6 +6,7 @@ from html import escape
 from ..core.errors import MiniragError
 from ..index.sources import cited
 from ..prompts.map_reduce import answer_block, unit_block
+from ..text.tokens import count_tokens
 from ..viz import draw_hierarchy, draw_windows
 from .explorer import Choice, Explorer, Slider
 
@@ -168,14 +169,14 @@ class PackingExplorer(Explorer):
         """
         steps, choices = (
             self._steps(),
-            self.method.with_options(window=self.state["window"]).chosen["reading"],
+            self.method.chosen,
         )
         index = self.method.index
         text = {
             f"report:{index.communities.items[p].id}": report.text
             for p, report in index.reports.items()
         }
-        weigh = lambda unit: choices.tokens(unit_block((unit, text[unit])) + "\n\n")
+        weigh = lambda unit: count_tokens(unit_block((unit, text[unit])) + "\n\n", choices.count)
         packed = zip(
             steps["pack"]["windows"], steps["pack"]["tokens"]
         )  # a report that was shortened weighs no more than its window
@@ -191,7 +192,7 @@ class PackingExplorer(Explorer):
             (row for row in steps["map"]["answers"] if row[1] > 0), key=lambda row: -row[1]
         )
         boxes = [
-            (f"#{i} ({row[1]:g})", choices.tokens(answer_block(i, row) + "\n\n"))
+            (f"#{i} ({row[1]:g})", count_tokens(answer_block(i, row) + "\n\n", choices.count))
             for i, row in enumerate(helpful, start=1)
         ]
         lost = steps["reduce"]["left_out"]

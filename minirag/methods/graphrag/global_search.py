@@ -1,41 +1,170 @@
 """GraphRAG's global search: every report of one level of communities, mapped to partial answers and
 reduced to one.
 
-Paper: GraphRAG (From Local to Global). Official code: microsoft/graphrag, v3.1.2; `follow="code"`
-does as it does.
+Paper: GraphRAG (From Local to Global), Sec. 2: `build_index` is Sec. 2.1 to 2.5, `map_reduce` is
+Sec. 2.6. Official code: microsoft/graphrag, v3.1.2; `follow="code"` does as it does.
 Differs from the released code in: prompts; its windows show the occurrence weight and the rating
 beside each report, here they only sort; the order of the reports before the shuffle.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple, Self
 
-from ...core.corpus import Chunk
-from ...core.options import Count, Options, Positive, route
-from ...core.results import Answer, Passage, Retrieval
-from ...core.trace import Step
+from ...core.corpus import Chunk, Corpus, Extraction
+from ...core.encoder import Encoder
+from ...core.graph import Graph
+from ...core.options import Count, Positive, choose
+from ...core.reports import CommunityIndex
+from ...core.results import Passage, Retrieval
+from ...core.trace import CommunityStep, ScoredCommunity, Step, Trace
 from ...encoders.text_encoders import load_encoder
-from ...index.reports import CODE as REPORT_CODE
-from ...index.reports import CommunityIndex, ReportChoices
+from ...graphs import Elements, extract_elements, given_elements, textual_knowledge_graph
+from ...index import find_communities, write_reports
+from ...index.reports import Written
 from ...index.sources import cited
-from ...index.vectors import report_index
-from ...llm import load_llm
+from ...index.vectors import VectorIndex, report_index
+from ...llm import LLM, load_llm
 from ...operators import community, question
-from . import building as parts
+from ...prompts import Task
+from .building import INDEX_CODE, CommunityMethod, IndexOptions, kept_index
 from .map_reduce import CODE as MAP_REDUCE_CODE
-from .map_reduce import MapReduceChoices, map_reduce
+from .map_reduce import (
+    SCORINGS,
+    MapReduceOptions,
+    PartialAnswer,
+    Rank,
+    Unit,
+    fill_last_window,
+    map_step,
+    shuffle_and_pack,
+)
+
+
+def build_index(
+    corpus: Corpus,
+    llm: LLM,
+    options: IndexOptions,
+    extraction: Elements | Extraction | Graph | str | None = None,
+    reports: CommunityIndex | Written | str | None = None,
+    executor: Executor | None = None,
+    follow: str | None = None,
+) -> CommunityIndex:
+    """From documents to reports on communities.
+
+    extraction: None lets `llm` read the text; a whole `Graph` is used as it is; for the others see
+    `given_elements`. reports: those that exist already and need no new one; "annotations" takes the
+    division and the reports that were written by hand for the corpus; a `CommunityIndex` is used as
+    it is. executor: any `concurrent.futures.Executor`.
+    """
+    if isinstance(reports, CommunityIndex):
+        return reports
+    c, follow = options, follow or "paper"
+    # Sec. 2.1, source documents -> text chunks: a corpus is cut when it is read.
+    chunks = corpus.chunks
+    # Sec. 2.2, text chunks -> element instances: entities, relationships and claims, gleaned.
+    if extraction is None:
+        extraction = extract_elements(
+            chunks, llm, gleanings=c.gleanings, claims=c.covariates, entity_types=c.entity_types,
+            examples=c.examples, follow=follow, executor=executor,
+        )  # fmt: skip
+    # Sec. 2.3, element instances -> element summaries: one description for each node and edge.
+    if isinstance(extraction, Graph):
+        graph = extraction
+    else:
+        elements = given_elements(corpus, extraction, llm, executor)
+        graph = textual_knowledge_graph(chunks, elements, llm, follow=follow, executor=executor)
+    if reports == "annotations":
+        return kept_index(corpus, graph)
+    # Sec. 2.4, element summaries -> graph communities: Leiden on the weighted graph, level by level.
+    communities = find_communities(
+        graph, c.method, c.max_size, c.community_seed, c.resolution, c.largest_component_only,
+        c.reversed_edges, c.best_of,
+    )  # fmt: skip
+    # Sec. 2.5, graph communities -> community summaries: the deepest level first.
+    return write_reports(communities, llm, options, executor, reports)
+
+
+class Reduced(NamedTuple):
+    """A global answer, the steps that led to it, and the partial answers that it rests on."""
+
+    text: str
+    steps: tuple[Step, ...]
+    kept: list[PartialAnswer]
+
+
+def map_reduce(
+    llm: LLM,
+    question: str,
+    units: Sequence[Unit],
+    options: MapReduceOptions,
+    what: str = "reports",
+    executor: Executor | None = None,
+    rank: Rank | None = None,
+) -> Reduced:
+    """Community summaries -> community answers -> global answer, over any `(id, text)` units.
+
+    rank: see `shuffle_and_pack`. executor: any `concurrent.futures.Executor` for the map step.
+    Where no partial answer scores above 0 nobody is asked to reduce, and the text says so.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
+    """
+    # Prepare community summaries: shuffled, and divided into windows of a given number of tokens.
+    windows, packing = shuffle_and_pack(units, question, options, rank)
+    # Map community answers: for each window, in parallel, an answer and how helpful it is, 0 to 100.
+    asked = [{"question": question, "units": window} for window in windows]
+    replies = llm.map(SCORINGS[options.scoring], asked, executor=executor, description="map")
+    answers = [
+        PartialAnswer(text, score, tuple(name for name, _ in window))
+        for window, reply in zip(windows, replies)
+        for text, score in reply
+    ]
+    # Answers with score 0 are filtered out.
+    helpful = [answer for answer in answers if answer.score > 0]
+    # Reduce to global answer: by descending score into a last window, until it is full.
+    helpful.sort(key=lambda answer: -answer.score)
+    kept, reducing = fill_last_window(question, helpful, options)
+    if kept:
+        text = llm("reduce_answer", question=question, answers=[answer[:2] for answer in kept])
+    elif helpful:
+        text = f"A window of {options.window} tokens holds none of the partial answers."
+    else:
+        none = f"none of the {len(answers)} partial answers scored above 0"
+        text = f"The {what} hold no answer to this question: {none}."
+    mapping = map_step(answers, helpful, replies, llm.is_model)
+    return Reduced(text, (packing, mapping, reducing), kept)
+
+
+def best_scores(answers: Iterable[PartialAnswer]) -> dict[str, float]:
+    """For each unit that an answer rests on, the best score of a partial answer that read it."""
+    best: dict[str, float] = {}
+    for answer in answers:
+        for unit in answer.units:
+            best[unit] = float(max(answer.score, best.get(unit, 0.0)))
+    return best
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CitedStep(Step):
+    """The reports behind an answer, by their best score, and the ids of the chunks it cites."""
+
+    reports: tuple[ScoredCommunity, ...]
+    chunks: tuple[str, ...]
+    shows = "reports"
 
 
 @dataclass(frozen=True)
-class QueryChoices(Options):
-    """level: 0 to 3 for the paper's C0 to C3; a level deeper than exists is the deepest. union:
-    every report down to the level (G4, the code).
+class GlobalQuery(MapReduceOptions):
+    """Which reports are read, and how.
 
+    level: 0 to 3 for the paper's C0 to C3; a level deeper than exists is the deepest.
+    union: every report down to the level (G4, the code).
     min_rating: reports that are rated lower are not read.
     report_k: only this many reports, the nearest to the question, go into map-reduce (None: all).
-    roll_up: replace what was found by the communities this many levels above. Both are what the
-    paper leaves to future work.
+    roll_up: replace what was found by the communities this many levels above. This and `report_k`
+        are what the paper leaves to future work.
     """
 
     level: Count = 2
@@ -45,15 +174,12 @@ class QueryChoices(Options):
     roll_up: Count = 0
 
 
-KINDS = {
-    "query": (QueryChoices, {"union": True}),
-    "reading": (MapReduceChoices, MAP_REDUCE_CODE),
-    "reporting": (ReportChoices, REPORT_CODE),
-    "building": (parts.GraphChoices, parts.GRAPH_CODE),
-}
+@dataclass(frozen=True)
+class GlobalOptions(GlobalQuery, IndexOptions):
+    """Everything that can be chosen."""
 
 
-class GraphRAGGlobal(parts.CommunityMethod):
+class GraphRAGGlobal(CommunityMethod):
     """Map-reduce over the reports of one level; `retrieve` lists those reports as passages named
     `report:ID`.
 
@@ -68,166 +194,114 @@ class GraphRAGGlobal(parts.CommunityMethod):
     granularity = ("Community",)
     operators = {"community": ("Layer",)}
     answer_task = "reduce_answer"
-    varied = ("query", "reading")
+    options_type = GlobalOptions
+    settings = {"paper": {}, "code": {**INDEX_CODE, **MAP_REDUCE_CODE, "union": True}}
+    varied = GlobalQuery
+    chosen: GlobalOptions
 
-    def __init__(self, index, llm, encoder, chosen, executor: Executor | None = None):
-        super().__init__(index.communities.graph.chunks, llm)
-        self.index, self.encoder, self.chosen, self.executor = index, encoder, chosen, executor
-
-    def __repr__(self):
-        return f"GraphRAGGlobal at level {self.chosen['query'].level} over {self.index!r}; answers by {self.llm.name}"
+    def __repr__(self) -> str:
+        return f"GraphRAGGlobal at level {self.chosen.level} over {self.index!r}; answers by {self.llm.name}"
 
     @classmethod
     def build(
         cls,
-        corpus,
-        llm="offline",
-        encoder="minilm",
-        extraction=None,
-        reports=None,
-        executor=None,
-        follow="paper",
-        **choices,
-    ):
-        """Read elements, build the graph, divide it, write the reports.
+        corpus: Corpus,
+        llm: LLM | str = "offline",
+        encoder: Encoder | str = "minilm",
+        extraction: Elements | Extraction | Graph | str | None = None,
+        reports: CommunityIndex | Written | str | None = None,
+        executor: Executor | None = None,
+        follow: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Read elements, build the graph, divide it, write the reports: see `build_index`.
 
-        extraction, reports: see `graphrag_parts.graph_of` and `index_of`. executor: any
-        `concurrent.futures.Executor`, for extraction, reports and the map step. encoder: only used
-        where report_k asks for vectors. follow, **choices: the fields of `QueryChoices`,
-        `MapReduceChoices`, `ReportChoices` and `GraphChoices`.
+        executor: any `concurrent.futures.Executor`, for extraction, reports and the map step.
+        encoder: only used where report_k asks for vectors.
         """
-        chosen, llm = route(follow, choices, **KINDS), load_llm(llm)
-        if isinstance(reports, CommunityIndex):
-            return cls(reports, llm, encoder, chosen, executor)
-        graph = parts.graph_of(corpus, llm, extraction, follow, chosen["building"], executor)
-        index = parts.index_of(
-            corpus,
-            graph,
-            llm,
-            chosen["building"],
-            chosen["reporting"],
-            chosen["reading"].count,
-            executor,
-            reports,
-        )
+        chosen, llm = choose(cls.options_type, cls.settings, follow, options), load_llm(llm)
+        index = build_index(corpus, llm, chosen, extraction, reports, executor, follow)
         return cls(index, llm, encoder, chosen, executor)
 
-    @classmethod
-    def from_index(
-        cls, index, llm="offline", encoder="minilm", executor=None, follow="paper", **choices
-    ):
-        """The method over a `CommunityIndex` that exists already, such as Microsoft's own."""
-        return cls(index, load_llm(llm), encoder, route(follow, choices, **KINDS), executor)
-
-    @cached_property
-    def _vectors(self):
-        encoder = load_encoder(self.encoder).fit(
-            [report.text for report in self.index.reports.values()]
-        )
-        return report_index(self.index, encoder)
-
-    def choose(self, questions):
-        """For each question the trace that ends in the chosen communities: the layer, and, where
-        asked for, vectors and roll-up.
+    def choose_reports(self, questions: Sequence[str]) -> list[Trace]:
+        """For each question the trace that ends in the chosen communities: those of the level, and,
+        where asked for, the nearest of them, or those above.
         """
-        c = self.chosen["query"]
-        layer = community.layer(questions, self.index, c.level, c.union, c.min_rating)
-        traces = [(step,) for step in layer]
+        c, index = self.chosen, self.index
+        steps = [community.layer(questions, index, c.level, c.union, c.min_rating)]
         if c.report_k is not None:
             asked = question.vector(questions, self._vectors[1].encoder)
-            allowed = [trace[-1].data["communities"] for trace in traces]
-            near = community.vdb(asked, self._vectors, allowed, c.report_k)
-            traces = [(*trace, step) for trace, step in zip(traces, near)]
+            allowed = [[row.index for row in step.communities] for step in steps[-1]]
+            steps.append(community.vdb(asked, self._vectors, allowed, c.report_k))
         if c.roll_up:
-            above = community.roll_up([trace[-1] for trace in traces], self.index, c.roll_up)
-            traces = [(*trace, step) for trace, step in zip(traces, above)]
-        return traces
+            steps.append(community.roll_up(steps[-1], index, c.roll_up))
+        return [Trace(trace) for trace in zip(*steps)]
 
-    def retrieve_many(self, questions, k=5):
+    def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:
         """The first k of the reports that map-reduce would read: the nearest to the question where
         vectors chose, else by rating.
         """
-        questions = list(questions)
-        return [
-            self._listed(question, trace, k)
-            for question, trace in zip(questions, self.choose(questions))
-        ]
+        retrievals, questions = [], list(questions)
+        for text, trace in zip(questions, self.choose_reports(questions)):
+            chosen = trace.last(CommunityStep).communities
+            best = sorted(chosen, key=lambda row: (-row.score, row.index))[:k]
+            retrievals.append(Retrieval(text, self.name, self._passages(best), trace))
+        return retrievals
 
-    def _listed(self, question, trace, k):
-        places, near = trace[-1].data["communities"], trace[-1].data.get("scores")
-        scores = near or {place: self.index.reports[place].rating for place in places}
-        best = sorted(places, key=lambda place: (-scores[place], place))[:k]
-        return Retrieval(
-            question,
-            self.name,
-            tuple(
-                Passage(self.passage(p), scores[p], rank) for rank, p in enumerate(best, start=1)
-            ),
-            trace,
-        )
-
-    def passage(self, place):
-        """A report as a chunk: its id is `report:` and the community's id."""
-        report = self.index.reports[place]
-        return Chunk(
-            f"report:{self.index.communities.items[place].id}",
-            report.text,
-            report.title,
-            end=len(report.text),
-        )
-
-    def answer(self, question, k=5, task=None):
-        """Map-reduce over all chosen reports, however small k is; the retrieval of the answer holds
-        the reports that it cites or rests on.
+    def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
+        """Map-reduce over all chosen reports, however small k is; the retrieval holds the reports
+        that the answer cites or rests on.
 
         Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
         """
-        self.reader(task)  # refuses those that read passages
-        before = self.llm.ledger.snapshot()
-        trace = self.choose([question])[0]
-        places = {self.passage(place).id: place for place in trace[-1].data["communities"]}
+        communities = retrieval.trace.last(CommunityStep).communities
+        places = {self.passage(row.index).id: row.index for row in communities}
         units = [(name, self.index.reports[place].text) for name, place in places.items()]
-        reading = self.chosen["reading"]
-        rank = self._rank(places, by_occurrence=reading.resort == "occurrence")
         text, steps, kept = map_reduce(
-            self.llm, question, units, reading, "reports", self.executor, rank
-        )
-
+            self.llm, retrieval.question, units, self.chosen, "reports", self.executor,
+            self._rank(places),
+        )  # fmt: skip
         named, chunks = cited(self.index, text)
-        read = [places[unit] for _, _, window in kept for unit in window]
-        rests_on = [place for place in named if place in places.values()] or read
-        used = self._used(dict.fromkeys(rests_on), kept, chunks)
-        if kept and not self.llm.is_model:
-            behind = ", ".join(self.chunks[i].id for i in chunks[:12]) or "none named"
-            text += f"\nReports: {self._ids(rests_on)}. Passages behind them: {behind}."
-
-        ranked = enumerate(used.data["scores"].items(), start=1)
-        passages = [Passage(self.passage(place), score, i) for i, (place, score) in ranked]
-        retrieval = Retrieval(question, self.name, tuple(passages), (*trace, *steps, used))
-        spent = (self.llm.ledger - before).total
-        return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
-
-    def _rank(self, places, by_occurrence):
-        """Report -> what it is sorted by in a window: occurrence weight if asked for, rating."""
-        weight, reports = self.index.occurrence() if by_occurrence else {}, self.index.reports
-        return {name: (weight.get(p, 0.0), reports[p].rating) for name, p in places.items()}
-
-    def _ids(self, places):
-        return ", ".join(dict.fromkeys(self.index.communities.items[place].id for place in places))
-
-    def _used(self, places, kept, chunks):
-        """The step that says what the answer rests on; a report's score is the best of a partial
-        answer that read it.
-        """
-        best = {}
-        for _, score, window in kept:
-            for unit in window:
-                best[unit] = max(score, best.get(unit, 0.0))
-        scores = {place: float(best.get(self.passage(place).id, 0.0)) for place in places}
-        scores = dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+        read = [places[unit] for answer in kept for unit in answer.units]
+        used = dict.fromkeys([place for place in named if place in places.values()] or read)
         ids = [self.chunks[i].id for i in chunks]
-        said = f"{len(scores)} reports and {len(ids)} passages behind the answer: {', '.join(ids[:8]) or 'no passage is cited'}"
-        items = tuple(
-            (self.index.reports[place].title, score) for place, score in list(scores.items())[:10]
-        )
-        return Step("cited", said, items, {"scores": scores, "chunks": ids})
+        if kept and not self.llm.is_model:
+            reports = ", ".join(self.index.communities.items[place].id for place in used)
+            behind = ", ".join(ids[:12]) or "none named"
+            text += f"\nReports: {reports}. Passages behind them: {behind}."
+        step = self._cited(used, best_scores(kept), ids)
+        found = Retrieval(retrieval.question, self.name, self._passages(step.reports))
+        return text, found.followed_by(*retrieval.trace, *steps, step)
+
+    def passage(self, place: int) -> Chunk:
+        """A report as a chunk: its id is `report:` and the community's id."""
+        report, item = self.index.reports[place], self.index.communities.items[place]
+        return Chunk(f"report:{item.id}", report.text, report.title, end=len(report.text))
+
+    def _passages(self, rows: Sequence[ScoredCommunity]) -> tuple[Passage, ...]:
+        ranked = enumerate(rows, start=1)
+        return tuple(Passage(self.passage(row.index), row.score, rank) for rank, row in ranked)
+
+    def _rank(self, places: Mapping[str, int]) -> Rank:
+        """Report -> what it is sorted by in a window: occurrence weight if asked for, rating."""
+        weights = self.index.occurrence() if self.chosen.resort == "occurrence" else {}
+        reports = self.index.reports
+        return {name: (weights.get(p, 0.0), reports[p].rating) for name, p in places.items()}
+
+    def _cited(
+        self, places: Iterable[int], best: Mapping[str, float], chunks: Sequence[str]
+    ) -> CitedStep:
+        """What the answer rests on, the reports of the most helpful partial answers first."""
+        reports = [
+            ScoredCommunity(self.index.reports[p].title, p, best.get(self.passage(p).id, 0.0))
+            for p in places
+        ]
+        reports.sort(key=lambda row: (-row.score, row.index))
+        behind = f"{len(reports)} reports and {len(chunks)} passages behind the answer"
+        said = f"{behind}: {', '.join(chunks[:8]) or 'no passage is cited'}"
+        return CitedStep("cited", said, reports=tuple(reports), chunks=tuple(chunks))
+
+    @cached_property
+    def _vectors(self) -> tuple[list[int], VectorIndex]:
+        texts = [report.text for report in self.index.reports.values()]
+        return report_index(self.index, load_encoder(self.encoder).fit(texts))

@@ -1,82 +1,79 @@
-"""Texts of entities, relations, claims and reports in a local context; how a budget is filled."""
+"""Texts of entities, relations, claims and reports for a local context, and how many a budget holds."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...algorithms.packing import prefix
+from ...core.graph import Claim
+from ...core.reports import CommunityIndex
+from ...core.trace import CommunityStep, EdgeStep, NodeStep
+from ...index.contexts import claim_text
 from ...operators import relationship
+from ...text.tokens import TokenCounter, count_tokens
 
 
 class LocalTexts:
-    """Texts of a graph's elements for a local context. choices: a `LocalChoices`."""
+    """Texts of what the steps of a local search chose."""
 
-    def __init__(self, index, choices):
-        self.index, self.graph, self.choices = index, index.communities.graph, choices
+    def __init__(self, index: CommunityIndex, count: TokenCounter) -> None:
+        self.index, self.graph, self.count = index, index.communities.graph, count
 
-    def entities(self, found):
-        nodes = [self.graph.nodes[place] for _, place, _ in found.data["nodes"]]
-        named = lambda node: f"{node.name} ({node.type})" if node.type else node.name
-        return [f"{node.name}\n{named(node)}: {node.description}" for node in nodes]
+    def entities(self, found: NodeStep) -> list[str]:
+        """Name, type and description of each entity."""
+        nodes = [self.graph.nodes[row.index] for row in found.nodes]
+        kinds = [f" ({node.type})" if node.type else "" for node in nodes]
+        return [f"{n.name}\n{n.name}{kind}: {n.description}" for n, kind in zip(nodes, kinds)]
 
-    def relations(self, related):
-        return [self._relation(place) for place, _ in related.data["relations"]]
+    def relations(self, related: EdgeStep) -> list[str]:
+        """Ends, name and description of each relation."""
+        texts = []
+        for row in related.edges:
+            edge, ends = self.graph.edges[row.index], relationship.label(self.graph, row.index)
+            said = " ".join(filter(None, (edge.name, edge.description)))
+            texts.append(f"{ends}\n{said or ends}")
+        return texts
 
-    def _relation(self, place):
-        edge, label = self.graph.edges[place], relationship.label(self.graph, place)
-        said = " ".join(part for part in (edge.name, edge.description) if part)
-        return f"{label}\n{said or label}"
-
-    def claims(self, found):
-        """Claims about the entities, entity by entity, if `include_claims` asks for them."""
-        about = {}
-        for claim in self.graph.claims if self.choices.include_claims else ():
+    def claims(self, found: NodeStep) -> list[str]:
+        """Claims about the entities, entity by entity."""
+        about: dict[int, list[Claim]] = {}
+        for claim in self.graph.claims:
             about.setdefault(claim.subject, []).append(claim)
-        places = [place for _, place, _ in found.data["nodes"]]
-        return [self._claim(claim) for place in places for claim in about.get(place, ())]
+        return [self._claim(claim) for row in found.nodes for claim in about.get(row.index, ())]
 
-    def _claim(self, claim):
+    def _claim(self, claim: Claim) -> str:
         ends = [self.graph.nodes[i].name for i in (claim.subject, claim.object) if i is not None]
-        dates = " to ".join(date for date in dict.fromkeys([claim.start, claim.end]) if date)
-        said = filter(None, (claim.type, claim.status, dates, claim.description))
-        return f"Claim about {' and '.join(ends)}\n{' '.join(said)}"
+        return f"Claim about {' and '.join(ends)}\n{claim_text(claim)}"
 
-    def reports(self, chosen):
-        listed = [self.index.reports[place] for place in chosen.data["communities"]]
+    def reports(self, chosen: CommunityStep) -> list[str]:
+        """Title and text of each report."""
+        listed = [self.index.reports[row.index] for row in chosen.communities]
         return [f"{report.title}\n{report.text}" for report in listed]
 
-    def tokens(self, texts):
-        return [self.choices.tokens(text + "\n\n") for text in texts]
-
-    def fitting(self, texts, budget):
+    def fitting(self, texts: Sequence[str], budget: int) -> list[str]:
         """The first texts, up to the first that the budget does not hold."""
-        return texts[: prefix(self.tokens(texts), budget)]
+        return list(texts[: prefix(self._tokens(texts), budget)])
 
-    def around(self, found, related, budget):
-        """`(texts, how many there were)` of entities, relations and claims within a budget.
-
-        With fill="in order" one after the other, up to the first that does not fit.
-        """
-        wanted = [*self.entities(found), *self.relations(related), *self.claims(found)]
-        by_entity = self.choices.fill == "by entity"
-        kept = self.entity_by_entity(found, budget) if by_entity else self.fitting(wanted, budget)
-        return kept, len(wanted)
-
-    def entity_by_entity(self, found, budget):
+    def entity_by_entity(
+        self,
+        found: NodeStep,
+        budget: int,
+        onehop: Callable[[Sequence[NodeStep]], Sequence[EdgeStep]],
+        claims: bool,
+    ) -> list[str]:
         """Entities that fit; then relations and claims of the first entity, of the first two, ...
 
-        As in GraphRAG's released code, each turn chooses the relations anew, and the last turn that
-        fits as a whole stands.
+        As in GraphRAG's released code, each turn chooses the relations anew (`onehop`), and the
+        last turn that fits as a whole stands.
         """
-        c, nodes = self.choices, found.data["nodes"]
-        entities = self.fitting(self.entities(found), budget)
-        rest = []
-        for count in range(1, len(nodes) + 1):
-            first = replace(found, data={**found.data, "nodes": nodes[:count]})
-            (related,) = relationship.onehop(
-                [first], self.graph, c.relation_k, c.outside_k, c.relation_order
-            )
-            relations = self.fitting(self.relations(related), budget)
-            claims = self.fitting(self.claims(first), budget)
-            if sum(self.tokens([*entities, *relations, *claims])) > budget:
+        entities, rest = self.fitting(self.entities(found), budget), list[str]()
+        for count in range(1, len(found.nodes) + 1):
+            first = replace(found, nodes=found.nodes[:count])
+            relations = self.fitting(self.relations(onehop([first])[0]), budget)
+            told = self.fitting(self.claims(first), budget) if claims else []
+            if sum(self._tokens([*entities, *relations, *told])) > budget:
                 break
-            rest = [*relations, *claims]
+            rest = [*relations, *told]
         return [*entities, *rest]
+
+    def _tokens(self, texts: Sequence[str]) -> list[int]:
+        return [count_tokens(text + "\n\n", self.count) for text in texts]

@@ -1,36 +1,41 @@
-"""Map-reduce over a whole collection: shuffle, pack, answer each window, drop what scores 0, sort,
-pack again, answer once.
+"""The windows of map-reduce: how units are packed for the map step and partial answers for the
+reduce step, and the steps of a trace that say so.
 
 The window is the whole prompt, question and instructions included; no prompt is a token larger, and
-what did not fit is in the trace.
+what did not fit is in the trace. `global_search.map_reduce` puts the steps together.
 """
 
 import random
-from dataclasses import dataclass, fields
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 from ...algorithms.packing import pack, prefix
 from ...core.errors import MiniragError
-from ...core.options import Options, Positive
+from ...core.options import Positive
 from ...core.trace import Step
-from ...prompts import find_task
+from ...index.contexts import TokenOptions
+from ...prompts import Task, find_task
 from ...prompts.map_reduce import answer_block, unit_block
-from ...text.tokens import TokenCounter, count_tokens
+from ...text.tokens import count_tokens
 
 SCORINGS = {"answer": "map_answer", "points": "map_points"}
 CUT = " [shortened]"
+Unit = tuple[str, str]  # id and text of a report or a chunk
+Rank = Mapping[str, tuple[float, ...]]  # id of a unit -> what it is sorted by
 
 
 @dataclass(frozen=True)
-class MapReduceChoices(Options):
+class MapReduceOptions(TokenOptions):
     """How a collection is read. The defaults are the paper's; `CODE` holds what the released code
     does instead.
 
-    window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k). whole_prompt: the
-        instructions and the question count too; False counts the data alone, as the code does.
-    seed: of the shuffle (the code always uses 86); None keeps the order given. resort: after
-        packing, reports go by "rating" inside their window, or by "occurrence" (the code, G10): the
-        passages that name a member of the community, then the rating.
+    window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k).
+    whole_prompt: the instructions and the question count too; False counts the data alone, as the
+        code does.
+    seed: of the shuffle (the code always uses 86); None keeps the order given.
+    resort: after packing, reports go by "rating" inside their window, or by "occurrence" (the code,
+        G10): the passages that name a member of the community, then the rating.
     scoring: "answer", one answer and one score a window (paper), or "points", a list of scored
         points (G9).
     oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a
@@ -43,28 +48,62 @@ class MapReduceChoices(Options):
     resort: Literal[False, "rating", "occurrence"] = False
     scoring: Literal["answer", "points"] = "answer"
     oversize: Literal["cut", "leave out", "exceed"] = "cut"
-    count: TokenCounter = "regex"
-
-    def tokens(self, text):
-        return self.count(text) if callable(self.count) else count_tokens(text, self.count)
 
 
-CODE = {
+CODE: Mapping[str, object] = {
     "window": 12000, "whole_prompt": False, "seed": 86, "resort": "occurrence", "scoring": "points",
     "oversize": "exceed",
 }  # fmt: skip
-NAMES = frozenset(field.name for field in fields(MapReduceChoices))
 
 
-def prompt_tokens(task, asked, choices):
-    """Tokens of a prompt as `choices` count it: all its turns, or the data in it alone."""
-    task = find_task(task)
-    if not choices.whole_prompt:
-        return choices.tokens(task.show(asked)["context"])
-    return choices.tokens("\n".join(message["content"] for message in task.messages(asked)))
+class PartialAnswer(NamedTuple):
+    """An answer from one window, how helpful it is, from 0 to 100, and the units of that window."""
+
+    text: str
+    score: float
+    units: tuple[str, ...]
 
 
-def shorten(text, fits):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PackStep(Step):
+    """Ids of the units in each window, the tokens of each window, and which units were larger than
+    a window.
+    """
+
+    windows: Sequence[Sequence[str]]
+    tokens: Sequence[int]
+    limit: int
+    shortened: Sequence[str]
+    left_out: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MapStep(Step):
+    """All partial answers, in the order of the windows, and how many of them scored 0."""
+
+    answers: tuple[PartialAnswer, ...]
+    dropped: int
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ReduceStep(Step):
+    """Tokens of the last window, and how many helpful answers it does not hold."""
+
+    tokens: int
+    left_out: int
+    limit: int
+
+
+def prompt_tokens(task: str | Task, fields: dict[str, Any], options: MapReduceOptions) -> int:
+    """Tokens of a prompt as the options count it: all its turns, or the data in it alone."""
+    found: Task = find_task(task)
+    if not options.whole_prompt:
+        return count_tokens(found.show(fields)["context"], options.count)
+    turns = [message["content"] for message in found.messages(fields)]
+    return count_tokens("\n".join(turns), options.count)
+
+
+def shorten(text: str, fits: Callable[[str], bool]) -> str:
     """The longest beginning of `text`, cut between words, for which `fits(beginning and a mark)`
     holds; "" if none does.
     """
@@ -78,165 +117,153 @@ def shorten(text, fits):
     return text[: ends[low - 1]] + CUT if low else ""
 
 
-def windows_of(units, question, choices, rank=None):
-    """Shuffled units in windows: `(windows, step)`, a window being a list of units.
+def shuffle_and_pack(
+    units: Sequence[Unit], question: str, options: MapReduceOptions, rank: Rank | None = None
+) -> tuple[list[list[Unit]], PackStep]:
+    """Units in random order, divided into windows of a given number of tokens.
 
-    units: `[(id, text)]`. rank: id -> what `resort` sorts by inside a window, highest first.
+    rank: what `resort` sorts by inside a window, highest first.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
-    size = lambda some: prompt_tokens(
-        SCORINGS[choices.scoring], {"question": question, "units": some}, choices
-    )
-    units, header = list(units), size([])
-    if choices.seed is not None:
-        random.Random(choices.seed).shuffle(units)
-    if units and header >= choices.window:
-        said = f"A window of {choices.window} tokens cannot hold anything: instructions and question alone take {header}."
-        raise MiniragError(f"{said} Use a larger window.")
-    fitted, changed = _fitted(units, size, header, choices)
-    sizes = [_tokens(unit, choices) for unit in fitted]
-    packed, _ = pack(sizes, choices.window, header, split=True)
-    windows = [[fitted[i] for i in window] for window in packed]
-    windows = _checked(windows, lambda window: size(window) <= choices.window)
-    if choices.resort and rank:
-        place = lambda unit: rank[unit[0]]
-        windows = [sorted(window, key=place, reverse=True) for window in windows]
-    return windows, _packing_step(len(units), windows, list(map(size, windows)), choices, changed)
+    units, packer = list(units), _Packer(question, options)
+    if options.seed is not None:
+        random.Random(options.seed).shuffle(units)
+    windows = packer.pack(units)
+    if options.resort and rank:
+        for window in windows:
+            window.sort(key=lambda unit: rank[unit[0]], reverse=True)
+    return windows, packer.step(len(units), windows)
 
 
-def _tokens(unit, choices):
-    """Tokens of a unit in a window, with the blank line after it."""
-    return choices.tokens(unit_block(unit) + "\n\n")
+class _Packer:
+    """Windows of one question; `shortened` and `left_out` are the units larger than a window."""
+
+    def __init__(self, question: str, options: MapReduceOptions) -> None:
+        self.question, self.options = question, options
+        self.header = self.size([])
+        self.shortened: list[str] = []
+        self.left_out: list[str] = []
+
+    def size(self, window: Sequence[Unit]) -> int:
+        """Tokens of the prompt that shows a window."""
+        fields = {"question": self.question, "units": window}
+        return prompt_tokens(SCORINGS[self.options.scoring], fields, self.options)
+
+    def pack(self, units: Sequence[Unit]) -> list[list[Unit]]:
+        limit = self.options.window
+        if units and self.header >= limit:
+            raise MiniragError(
+                f"A window of {limit} tokens cannot hold anything: instructions and question alone"
+                f" take {self.header}. Use a larger window."
+            )
+        fitted = [
+            (name, kept) for name, text in units if (kept := self.fitted(name, text)) is not None
+        ]
+        packed, _ = pack([self.tokens(unit) for unit in fitted], limit, self.header, split=True)
+        windows = [[fitted[i] for i in window] for window in packed]
+        # A tokenizer may count a text as more than its parts: then the last units of a window move
+        # to a window of their own.
+        for window in windows:
+            moved: list[Unit] = []
+            while len(window) > 1 and self.size(window) > limit:
+                moved.insert(0, window.pop())
+            if moved:
+                windows.append(moved)
+        return windows
+
+    def tokens(self, unit: Unit) -> int:
+        """Tokens of a unit in a window, with the blank line after it."""
+        return count_tokens(unit_block(unit) + "\n\n", self.options.count)
+
+    def fitted(self, name: str, text: str) -> str | None:
+        """The text of a unit as it enters a window: whole, shortened, or None, left out."""
+
+        def holds(text: str) -> bool:
+            return self.size([(name, text)]) <= self.options.window
+
+        small = self.header + self.tokens((name, text)) <= self.options.window or holds(text)
+        if small or self.options.oversize == "exceed":
+            return text
+        if self.options.oversize == "cut" and (shorter := shorten(text, holds)):
+            self.shortened.append(name)
+            return shorter
+        self.left_out.append(name)
+        return None
+
+    def step(self, count: int, windows: Sequence[Sequence[Unit]]) -> PackStep:
+        limit, seed, sizes = self.options.window, self.options.seed, list(map(self.size, windows))
+        order = "in the order given" if seed is None else f"shuffled (seed {seed})"
+        largest = f"the largest {max(sizes, default=0)}"
+        said = [
+            f"{count} units {order} into {len(windows)} windows of at most {limit} tokens, {largest}"
+        ]
+        if self.shortened:
+            said.append(f"{len(self.shortened)} larger than a window, shortened")
+        if self.left_out:
+            said.append(f"{len(self.left_out)} LEFT OUT, larger than a window")
+        if over := sum(size > limit for size in sizes):
+            said.append(f"{over} windows exceed the limit, each with one unit")
+        return PackStep(
+            "pack",
+            "; ".join(said),
+            windows=[[name for name, _ in window] for window in windows],
+            tokens=sizes,
+            limit=limit,
+            shortened=self.shortened,
+            left_out=self.left_out,
+        )
 
 
-def _fitted(units, size, header, choices):
-    """Units, those larger than a window shortened, left out or kept, and what was done to which."""
-    fitted, changed = [], {"shortened": [], "left_out": []}
-    for name, text in units:
-        holds = lambda text: size([(name, text)]) <= choices.window
-        small = header + _tokens((name, text), choices) <= choices.window or holds(text)
-        if small or choices.oversize == "exceed":
-            fitted.append((name, text))
-        elif choices.oversize == "cut" and (shorter := shorten(text, holds)):
-            fitted.append((name, shorter))
-            changed["shortened"].append(name)
-        else:
-            changed["left_out"].append(name)
-    return fitted, changed
+def map_step(
+    answers: Sequence[PartialAnswer],
+    helpful: Sequence[PartialAnswer],
+    replies: Sequence[object],
+    is_model: bool,
+) -> MapStep:
+    """What the windows gave; `replies` are empty where a window had no readable answer."""
+    kind = "score: percent of the question's words that the quotes contain, an overlap"
+    if is_model:
+        kind = "helpfulness as the model scored it"
+    dropped, unread = len(answers) - len(helpful), sum(not reply for reply in replies)
+    given = f"{len(replies)} windows gave {len(answers)} partial answers"
+    said = [given, f"{dropped} with score 0 dropped", kind]
+    if unread:
+        said.append(f"{unread} windows without a readable answer")
+    return MapStep("map", "; ".join(said), _rows(helpful), answers=tuple(answers), dropped=dropped)
 
 
-def _checked(windows, fits):
-    """A tokenizer may count a text as more than its parts: then the last units of a window move to
-    one of their own.
+def fill_last_window(
+    question: str, helpful: Sequence[PartialAnswer], options: MapReduceOptions
+) -> tuple[list[PartialAnswer], ReduceStep]:
+    """As many of the best partial answers as the last window holds; the first overflow stops. A
+    best answer that is larger than the window is shortened.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
-    for window in windows:
-        moved = []
-        while len(window) > 1 and not fits(window):
-            moved.insert(0, window.pop())
-        if moved:
-            windows.append(moved)
-    return windows
 
+    def size(answers: Sequence[PartialAnswer]) -> int:
+        fields = {"question": question, "answers": [answer[:2] for answer in answers]}
+        return prompt_tokens("reduce_answer", fields, options)
 
-def _packing_step(count, windows, tokens, choices, changed):
-    shortened, left_out = changed["shortened"], changed["left_out"]
-    order = "in the order given" if choices.seed is None else f"shuffled (seed {choices.seed})"
-    said = [
-        f"{count} units {order} into {len(windows)} windows of at most {choices.window} tokens, "
-        f"the largest {max(tokens, default=0)}"
-    ]
-    if shortened:
-        said.append(f"{len(shortened)} larger than a window, shortened")
-    if left_out:
-        said.append(f"{len(left_out)} LEFT OUT, larger than a window")
-    if over := sum(size > choices.window for size in tokens):
-        said.append(f"{over} windows exceed the limit, each with one unit")
-    held = [[unit[0] for unit in window] for window in windows]
-    data = {"windows": held, "tokens": tokens, "limit": choices.window, **changed}
-    return Step("pack", "; ".join(said), (), data)
-
-
-def map_reduce(llm, question, units, choices, what="reports", executor=None, rank=None):
-    """Answer from a whole collection: `(text, steps, kept)`; `kept` are `(answer, score, unit ids
-    of its window)` of what the answer rests on.
-
-    units, rank: as in `windows_of`. executor: any `concurrent.futures.Executor` for the map step.
-    Where no partial answer scores above 0 nobody is asked to reduce, and the text says so.
-
-    Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
-    """
-    windows, packing = windows_of(units, question, choices, rank)
-    asked = [{"question": question, "units": window} for window in windows]
-    replies = llm.map(SCORINGS[choices.scoring], asked, executor=executor, description="map")
-    partial = [
-        (text, score, tuple(unit[0] for unit in window))
-        for window, reply in zip(windows, replies)
-        for text, score in reply
-    ]
-    helpful = sorted((row for row in partial if row[1] > 0), key=lambda row: -row[1])
-    unread = sum(not reply for reply in replies)
-    kind = (
-        "helpfulness as the model scored it"
-        if llm.is_model
-        else "score: percent of the question's words that the quotes contain, an overlap"
-    )
-    said = f"{len(windows)} windows gave {len(partial)} partial answers; {len(partial) - len(helpful)} with score 0 dropped; {kind}"
-    said += f"; {unread} windows without a readable answer" * bool(unread)
-    mapped = Step(
-        "map",
-        said,
-        tuple((text[:80], score) for text, score, _ in helpful[:10]),
-        {"answers": partial, "dropped": len(partial) - len(helpful)},
-    )
+    limit = options.window
     if not helpful:
-        text = f"The {what} hold no answer to this question: none of the {len(partial)} partial answers scored above 0."
-        return (
-            text,
-            (
-                packing,
-                mapped,
-                Step("reduce", "nothing to reduce", (), {"tokens": 0, "left_out": 0}),
-            ),
-            [],
-        )
-    kept, reducing = _reduce_window(question, helpful, choices)
-    if not kept:
-        return (
-            f"A window of {choices.window} tokens holds none of the partial answers.",
-            (packing, mapped, reducing),
-            [],
-        )
-    return (
-        llm("reduce_answer", question=question, answers=[row[:2] for row in kept]),
-        (packing, mapped, reducing),
-        kept,
-    )
-
-
-def _reduce_window(question, helpful, choices):
-    """As many of the best partial answers as fit; the first overflow stops. A best answer that is
-    larger than the window is shortened.
-    """
-    size = lambda rows: prompt_tokens(
-        "reduce_answer", {"question": question, "answers": [row[:2] for row in rows]}, choices
-    )
-    sizes = [
-        choices.tokens(answer_block(i, row) + "\n\n") for i, row in enumerate(helpful, start=1)
-    ]
-    kept = list(helpful[: prefix(sizes, choices.window, size([]))])
-    cut = ""
+        return [], ReduceStep("reduce", "nothing to reduce", tokens=0, left_out=0, limit=limit)
+    blocks = [answer_block(i, answer) + "\n\n" for i, answer in enumerate(helpful, start=1)]
+    sizes = [count_tokens(block, options.count) for block in blocks]
+    kept, cut = list(helpful[: prefix(sizes, limit, size([]))]), ""
     if not kept:
         best = helpful[0]
-        text = shorten(best[0], lambda text: size([(text, *best[1:])]) <= choices.window)
-        kept, cut = ([(text, *best[1:])], "; the best one shortened") if text else ([], "")
-    while kept and size(kept) > choices.window:
+        text = shorten(best.text, lambda text: size([best._replace(text=text)]) <= limit)
+        if text:
+            kept, cut = [best._replace(text=text)], "; the best one shortened"
+    while kept and size(kept) > limit:
         kept.pop()
     tokens, left = size(kept), len(helpful) - len(kept)
-    said = f"{len(kept)} of {len(helpful)} answers in a window of {tokens} tokens (limit {choices.window}){cut}; {left} did not fit"
-    return kept, Step(
-        "reduce",
-        said,
-        tuple((row[0][:80], row[1]) for row in kept[:10]),
-        {"tokens": tokens, "left_out": left, "limit": choices.window},
-    )
+    said = f"{len(kept)} of {len(helpful)} answers in a window of {tokens} tokens (limit {limit})"
+    said += f"{cut}; {left} did not fit"
+    return kept, ReduceStep("reduce", said, _rows(kept), tokens=tokens, left_out=left, limit=limit)
+
+
+def _rows(answers: Sequence[PartialAnswer]) -> tuple[tuple[str, float], ...]:
+    return tuple((answer.text[:80], answer.score) for answer in answers[:10])

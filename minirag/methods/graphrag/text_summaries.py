@@ -3,19 +3,31 @@
 TS is map-reduce over all chunks, the costly comparison; SS is vector search into one window.
 """
 
-from copy import copy
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
 
 from ...algorithms.packing import prefix
+from ...core.corpus import Chunk, Corpus
+from ...core.encoder import Encoder
 from ...core.options import choose, vary
-from ...core.results import Answer, Passage, Retrieval
-from ...core.trace import Step
-from ...llm import load_llm
-from ...operators import rank
+from ...core.results import Passage, Retrieval
+from ...core.trace import ChunkStep, ContextStep, Step
+from ...encoders.text_encoders import load_encoder
+from ...index.vectors import TextIndex, chunk_index
+from ...llm import LLM, load_llm
+from ...operators import chunk, question, rank
+from ...prompts import Task
 from ...prompts.map_reduce import unit_block
-from ..base import Method
-from ..baselines import DenseRetriever
-from .map_reduce import CODE, MapReduceChoices, map_reduce, prompt_tokens, shorten
+from ...text.tokens import count_tokens
+from ..base import Method, Sections
+from .global_search import best_scores, map_reduce
+from .map_reduce import CODE, MapReduceOptions, prompt_tokens, shorten
+
+SETTINGS: Mapping[str, Mapping[str, object]] = {"paper": {}, "code": CODE}
 
 
 class TextSummaries(Method):
@@ -31,103 +43,116 @@ class TextSummaries(Method):
     primitive = "none: every chunk is read"
     granularity = ("Chunk",)
     answer_task = "reduce_answer"
+    options_type = MapReduceOptions
+    settings = SETTINGS
+
+    def __init__(
+        self,
+        chunks: Sequence[Chunk],
+        llm: LLM,
+        chosen: MapReduceOptions,
+        executor: Executor | None = None,
+    ) -> None:
+        super().__init__(chunks, llm)
+        self.chosen, self.executor = chosen, executor
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder=None, executor=None, follow="paper", **choices):
-        """executor: any `concurrent.futures.Executor`, for the map step. follow, **choices: the
-        fields of `MapReduceChoices`.
+    def build(
+        cls,
+        corpus: Corpus,
+        llm: LLM | str = "offline",
+        encoder: Encoder | str | None = None,
+        executor: Executor | None = None,
+        follow: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Take the chunks as they are. executor: any `concurrent.futures.Executor`, for the map
+        step.
         """
-        method = cls(corpus.chunks, load_llm(llm))
-        method.choices, method.executor = (
-            choose(MapReduceChoices, {"paper": {}, "code": CODE}, follow, choices),
-            executor,
-        )
-        return method
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        return cls(corpus.chunks, load_llm(llm), chosen, executor)
 
-    def with_options(self, **choices):
+    def with_options(self, **options: Any) -> Self:
         """The same chunks read in another way."""
-        copy = type(self)(self.chunks, self.llm)
-        copy.choices, copy.executor = vary(self.choices, choices), self.executor
-        return copy
+        return type(self)(self.chunks, self.llm, vary(self.chosen, options), self.executor)
 
-    def retrieve_many(self, questions, k=5):
+    def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:
         """The first k chunks: nothing is chosen, so all have the same score."""
-        found = tuple(
-            Passage(chunk, 1.0, rank) for rank, chunk in enumerate(self.chunks[:k], start=1)
-        )
-        step = Step(
-            "all chunks",
-            f"all {len(self.chunks)} chunks, whatever the question",
-            (),
-            {"chunks": len(self.chunks)},
-        )
-        return [Retrieval(question, self.name, found, (step,)) for question in questions]
+        ranked = enumerate(self.chunks[:k], start=1)
+        found = tuple(Passage(each, 1.0, place) for place, each in ranked)
+        said = f"all {len(self.chunks)} chunks, whatever the question"
+        step = ChunkStep("all chunks", said, scores=np.ones(len(self.chunks)))
+        return [Retrieval(text, self.name, found).followed_by(step) for text in questions]
 
-    def answer(self, question, k=5, task=None):
+    def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
         """Map-reduce over every chunk, however small k is; the retrieval holds the chunks in the
         windows that the answer rests on.
 
         Source: GraphRAG, Sec. 2.6 (sec-2.6)
         """
-        self.reader(task)  # refuses those that read passages
-        before = self.llm.ledger.snapshot()
-        chunk = {one.id: one for one in self.chunks}
+        units = {each.id: each for each in self.chunks}
+        texts = [(name, each.passage) for name, each in units.items()]
         text, steps, kept = map_reduce(
-            self.llm,
-            question,
-            [(one.id, one.passage) for one in self.chunks],
-            self.choices,
-            "texts",
-            self.executor,
+            self.llm, retrieval.question, texts, self.chosen, "texts", self.executor
         )
-        best = {}
-        for _, score, window in kept:
-            for name in window:
-                best[name] = max(score, best.get(name, 0.0))
+        best = best_scores(kept)
         named = {name: score for name, score in best.items() if f"[{name}]" in text} or best
-        ranked = sorted(named.items(), key=lambda pair: -pair[1])
-        passages = tuple(
-            Passage(chunk[name], float(score), rank)
-            for rank, (name, score) in enumerate(ranked, start=1)
-        )
-        spent = (self.llm.ledger - before).total
-        trace = (self.retrieve(question, 0).trace[0], *steps)
-        return Answer(
-            text,
-            self.llm.name,
-            Retrieval(question, self.name, passages, trace),
-            spent.prompt_tokens,
-            spent.completion_tokens,
-        )
+        ranked = enumerate(sorted(named.items(), key=lambda row: -row[1]), start=1)
+        passages = tuple(Passage(units[name], score, place) for place, (name, score) in ranked)
+        return text, replace(retrieval, passages=passages).followed_by(*steps)
 
 
-class SemanticSearch(DenseRetriever):
+class SemanticSearch(Method):
     """Naive RAG as GraphRAG compares with it: the nearest chunks fill the window.
 
-    The prompt, `full_answer`, has the instructions of the last step of map-reduce.
+    The prompt, `full_answer`, has the instructions of the last step of map-reduce. The options of
+    the map step do nothing here.
 
     Source: GraphRAG, Sec. 3.3 (sec-3.3)
     """
 
     name = "graphrag-ss"
     paper = "GraphRAG, Sec. 3.3 (SS)"
+    index_components = ("Chunk",)
+    primitive = "Question vector"
+    granularity = ("Chunk",)
+    operators = {"chunk": ("VDB",)}
     answer_task = "full_answer"
-    kind = (MapReduceChoices, CODE)
+    options_type = MapReduceOptions
+    settings = SETTINGS
+
+    def __init__(
+        self, chunks: Sequence[Chunk], llm: LLM, index: TextIndex, chosen: MapReduceOptions
+    ) -> None:
+        super().__init__(chunks, llm)
+        self.index, self.chosen = index, chosen
 
     @classmethod
-    def build(cls, corpus, llm="offline", encoder="minilm", follow="paper", **choices):
-        """follow, **choices: of `MapReduceChoices`; those of the map step do nothing here."""
-        method = super().build(corpus, llm, encoder)
-        method.choices = choose(cls.kind[0], {"paper": {}, "code": cls.kind[1]}, follow, choices)
-        return method
+    def build(
+        cls,
+        corpus: Corpus,
+        llm: LLM | str = "offline",
+        encoder: Encoder | str = "minilm",
+        follow: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Encode the chunks."""
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        encoder = load_encoder(encoder).fit([each.passage for each in corpus.chunks])
+        return cls(corpus.chunks, load_llm(llm), chunk_index(corpus.chunks, encoder), chosen)
 
-    def with_options(self, **choices):
+    def with_options(self, **options: Any) -> Self:
         """The same vectors, another window."""
-        other = copy(self)
-        other.choices = vary(self.choices, choices)
-        return other
+        return type(self)(self.chunks, self.llm, self.index, vary(self.chosen, options))
 
-    def context(self, retrieval, task=None):
+    def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
+        """For each question its cosine with every chunk."""
+        asked = question.vector(questions, self.index.encoder)
+        return [(step,) for step in chunk.vdb(asked, self.index)]
+
+    def context(
+        self, retrieval: Retrieval, reader: Task | None = None
+    ) -> tuple[Sections, Retrieval]:
         """As many chunks, the nearest first, as the window holds, however small k was.
 
         The first that does not fit ends it; a nearest chunk larger than the window is cut. The
@@ -135,25 +160,27 @@ class SemanticSearch(DenseRetriever):
 
         Source: GraphRAG, Sec. 3.3 (sec-3.3)
         """
-        c, scores = self.choices, retrieval.trace[-1].data["scores"]
+        scores, limit = retrieval.trace.last(ChunkStep).scores, self.chosen.window
         order = rank(scores)
         texts = [unit_block((self.chunks[i].id, self.chunks[i].passage)) for i in order]
-        size = lambda some: self._tokens(retrieval.question, some, task)
-        fit = prefix([c.tokens(text + "\n\n") for text in texts], c.window, size([]))
-        kept = texts[:fit] or [shorten(texts[0], lambda text: size([text]) <= c.window)]
-        while len(kept) > 1 and size(kept) > c.window:
+        sizes = [count_tokens(text + "\n\n", self.chosen.count) for text in texts]
+
+        def size(texts: Sequence[str]) -> int:
+            return self._tokens(retrieval.question, texts, reader)
+
+        kept = texts[: prefix(sizes, limit, size([]))]
+        kept = kept or [shorten(texts[0], lambda text: size([text]) <= limit)]
+        while len(kept) > 1 and size(kept) > limit:
             kept.pop()
         kept = [text for text in kept if text]
-        said = f"{len(kept)} of {len(texts)} chunks in a window of {c.window} tokens"
-        step = Step("fill", said, (), {"tokens": size(kept), "limit": c.window})
+        said = f"{len(kept)} of {len(texts)} chunks in a window of {limit} tokens"
+        step = ContextStep("fill", said, sections={"chunks": len(kept)}, tokens=size(kept))
         found = enumerate(order[: len(kept)], start=1)
         passages = tuple(Passage(self.chunks[i], float(scores[i]), place) for place, i in found)
-        return {"chunks": kept}, replace(
-            retrieval, passages=passages, trace=(*retrieval.trace, step)
-        )
+        return {"chunks": kept}, replace(retrieval, passages=passages).followed_by(step)
 
-    def _tokens(self, question, texts, task):
-        if not self.choices.whole_prompt:
-            return self.choices.tokens("\n\n".join(texts))
+    def _tokens(self, question: str, texts: Sequence[str], reader: Task | None) -> int:
+        if not self.chosen.whole_prompt:
+            return count_tokens("\n\n".join(texts), self.chosen.count)
         fields = {"question": question, "passages": texts}
-        return prompt_tokens(self.reader(task), fields, self.choices)
+        return prompt_tokens(self.reader(reader), fields, self.chosen)

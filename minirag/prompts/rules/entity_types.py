@@ -32,7 +32,7 @@ def guess_type(name, before=""):
     words = re.findall(r"[\w'’.-]+", name)
     if words and all(word.isdigit() or word in DATES for word in words if word != "of"):
         return "date"
-    if words and words[0].rstrip(".") in TITLES or TITLE_BEFORE.search(before[-20:]):
+    if (words and words[0].rstrip(".") in TITLES) or TITLE_BEFORE.search(before[-20:]):
         return "person"
     for word in reversed(words):
         if word in KIND:
