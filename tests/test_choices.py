@@ -17,6 +17,8 @@ CORPUS = load_corpus("professors")
 def option_kinds(method):
     """The dataclasses whose fields a method's `build` takes as options."""
     own = [*getattr(method, "kind", ())[:1]] or [method.options_type]
+    if method.name == "ircot-hipporag":  # its retriever's
+        own = [METHODS["hipporag"].options_type]
     return [kind for kind in own if fields(kind)]
 
 
