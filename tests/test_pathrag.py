@@ -20,7 +20,7 @@ from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep, PathStep, ScoredEdge
 from minirag.methods import METHODS
-from minirag.methods.pathrag import FlowStep, PathRAG, PathRAGLight, collect_nodes
+from minirag.methods.pathrag import FlowStep, PathRAG, PathRAGLight
 from minirag.methods.pathrag_paths import connections, flow_graph
 from minirag.methods.rich_graph import drop_below
 
@@ -143,12 +143,16 @@ def test_nodes_are_taken_from_each_keyword_in_turn():
         graph_of([("a1", "b1"), ("a2", "b2")]), says(["b"], ["a"]), encoder, nodes=3
     )
     assert names_in(method.retrieve("?").trace.last(NodeStep)) == ["a1", "b1", "a2"]
-    collected = lambda words, *bounds: collect_nodes(words, method.entity_index, *bounds)
+
+    def collected(words, count, cutoff=None):
+        return method.with_options(nodes=count, cutoff=cutoff).collect_nodes(words)
+
     assert names_in(collected(["a"], 4, 0.5)) == ["a1", "a2"]
     assert collected([], 4).nodes == ()
     [nearest] = collected(["a"], 1).nodes
     best = nearest.score  # a cosine at the cutoff stays, as in the vector store of the code
-    assert collected(["a"], 1, best).nodes and not collected(["a"], 1, np.nextafter(best, 2)).nodes
+    assert collected(["a"], 1, best).nodes
+    assert not collected(["a"], 1, float(np.nextafter(best, 2))).nodes
     edges = EdgeStep("relationship vdb", "", edges=(ScoredEdge("x", 0, best),))
     kept = [drop_below(edges, cutoff) for cutoff in (best, np.nextafter(best, 2))]
     assert [len(step.edges) for step in kept] == [len(step.items) for step in kept] == [1, 0]
@@ -391,7 +395,7 @@ def test_the_paths_of_the_released_code(case):
     """Every score; how many paths are sent, and in which order, but for those that equal the last
     one (ties are this kit's own); and the text of each whose score no other path has."""
     method, expected = recorded(case), case["expected"]
-    neighbours = {name: set(successors) for name, successors in method.ways.ways.adj.items()}
+    neighbours = {name: set(successors) for name, successors in method.flow_graph.ways.adj.items()}
     for pair in expected["path_scores"]:
         found = _short_paths(neighbours, pair["source"], pair["target"], 3)
         flow = _edge_flow(found, pair["source"], method.chosen.alpha, method.chosen.threshold)

@@ -14,37 +14,26 @@ Python set (here they are those of release 1.0.5); the late code may have a mode
 Tokens are counted on the kit's rows, which have fewer columns than the tables of either code.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, repeat, zip_longest
-from typing import ClassVar, TypeVar, cast
+from itertools import chain, zip_longest
+from typing import ClassVar, Literal, cast
 
 from ..core.options import Positive
 from ..core.results import Retrieval
-from ..core.trace import (
-    ChunkStep,
-    EdgeStep,
-    KeywordStep,
-    NodeStep,
-    ScoredEdge,
-    ScoredNode,
-    Step,
-    Trace,
-)
+from ..core.trace import ChunkStep, EdgeStep, KeywordStep, NodeStep, Step, Trace
 from ..index import chunk_index
 from ..index.vectors import VectorIndex
 from ..operators import chunk, node, question, relationship
 from ..prompts.task import Task
 from . import lightrag_code as code
+from . import rich_graph as rich
 from .base import Sections
-from .rich_graph import RichMethod, drop_below, entity_row, fill, relation_row, search_nonempty
-
-Row = TypeVar("Row", ScoredNode, ScoredEdge)
 
 
 @dataclass(frozen=True)
-class LightOptions(code.LightCodeOptions):
+class LightOptions(code.CodeOptions):
     """The defaults are the survey's; `lightrag_code.SETTINGS` holds what the early and the late
     code do instead.
 
@@ -54,13 +43,14 @@ class LightOptions(code.LightCodeOptions):
     top_k: Positive = 4
 
 
-class _LightRAG(RichMethod):
+class _LightRAG(rich.RichMethod):
     """The two searches, of which a subclass does one or both."""
 
-    options_type: ClassVar = LightOptions
+    options_type = LightOptions
     settings = code.SETTINGS
     granularity = ("Entity", "Relationship", "Chunk")
-    reused: ClassVar = {**RichMethod.reused, "chunk_index": None}
+    reused: ClassVar = {**rich.RichMethod.reused, "chunk_index": None}
+    searches: ClassVar[tuple[Literal["local", "global"], ...]]
     chosen: LightOptions
 
     @cached_property
@@ -68,49 +58,56 @@ class _LightRAG(RichMethod):
         return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
-        """The trace of each question: keywords, one search or two, and what joins their results."""
+        """The trace of each question: keywords on two levels, and what they find."""
         options = self.chosen
-        # A language model names keywords on two levels: themes (high) and particulars (low).
+        # A language model names themes (high-level keywords) and particulars (low-level ones).
         keywords = question.keywords(questions, self.llm, options.empty)
-        # The low ones search locally, the high ones globally.
-        searches = self.search(keywords)
+        # Low-level keywords search locally, high-level ones globally.
+        search = {"local": self.local_search, "global": self.global_search}
+        searches = [search[name](keywords) for name in self.searches]
         traces = [Trace((asked, *chain(*found))) for asked, *found in zip(keywords, *searches)]
         # Hybrid search merges what both found.
         if len(searches) == 2:
-            traces = [self.merge(trace) for trace in traces]
-        # The late code picks passages last, and may mix in those nearest to the question.
-        if self.is_late:
-            traces = self.pick_passages(questions, traces)
+            traces = [Trace((*trace, *self.merge(trace))) for trace in traces]
+        # The late code picks passages last, or mixes in those nearest to the question.
+        if options.mix or options.chunk_order in code.LATE_ORDERS:
+            near = chunk.vdb(question.vector(questions, self.encoder), self.chunk_index)
+            picked = [code.late_passages(*row, self.graph, options) for row in zip(traces, near)]
+            traces = [Trace((*trace, *passages)) for trace, passages in zip(traces, picked)]
         return list(traces)
-
-    def search(self, keywords: Sequence[KeywordStep]) -> list[list[Trace]]:
-        """Of each search that the method does, the steps of each question."""
-        raise NotImplementedError
 
     def local_search(self, keywords: Sequence[KeywordStep]) -> list[Trace]:
         """Low-level keywords find entities; their relations and passages come with them."""
         graph, options = self.graph, self.chosen
-        entities = self.search_entities(keywords)  # node: VDB
-        relations = relationship.onehop(entities, graph, order=options.local_order)  # Onehop
+        # Node: VDB, the entities nearest to the keywords.
+        entities = self.search_entities(keywords)
+        # Relationship: Onehop, the relations at these entities; the early code cuts them.
+        relations = relationship.onehop(entities, graph, order=options.local_order)
         relations = code.cut(relations, graph, options)
+        # Chunk: Occurrence, the passages that hold both ends; the codes have orders of their own.
+        passages: list[ChunkStep] = []
         if options.chunk_order == "operator":
-            passages = chunk.occurrence(relations, graph, self.labels)  # chunk: Occurrence
-        else:
-            passages = code.passages_of_entities(entities, graph, self.labels, options)
+            passages = chunk.occurrence(relations, graph, self.labels)
+        elif options.chunk_order == "citation":
+            passages = chunk.by_entity(entities, graph, self.labels, "neighbours")
         passages = code.cut_passages(passages, graph, options)
         return [Trace(filter(None, row)) for row in zip_longest(entities, relations, passages)]
 
     def global_search(self, keywords: Sequence[KeywordStep]) -> list[Trace]:
         """High-level keywords find relations; their ends and passages come with them."""
         graph, options = self.graph, self.chosen
+        # Relationship: VDB, the relations nearest to the keywords; the early code cuts them.
         nothing = "no high-level keyword, nothing searched"
-        relations = self.search_relations(keywords, options.top_k, nothing)  # relationship: VDB
+        relations = self.search_relations(keywords, options.top_k, nothing)
         relations = code.cut(relations, graph, options)
-        entities = code.cut(node.from_relationships(relations, graph), graph, options)  # FromRel
+        # Node: FromRel, the ends of these relations.
+        entities = code.cut(node.from_relationships(relations, graph), graph, options)
+        # Chunk: FromRel, the passages that they were read from.
+        passages: list[ChunkStep] = []
         if options.chunk_order == "operator":
-            passages = chunk.from_relationships(relations, graph, self.labels)  # chunk: FromRel
-        else:
-            passages = code.passages_of_relations(relations, graph, self.labels, options)
+            passages = chunk.from_relationships(relations, graph, self.labels)
+        elif options.chunk_order == "citation":
+            passages = code.cited_in_order(relations, graph)
         passages = code.cut_passages(passages, graph, options)
         return [Trace(filter(None, row)) for row in zip_longest(relations, entities, passages)]
 
@@ -118,48 +115,26 @@ class _LightRAG(RichMethod):
         """The entities nearest to the low-level keywords of each question."""
         texts = [", ".join(asked.low) for asked in keywords]
         blank = NodeStep("node vdb", "no low-level keyword, nothing searched", nodes=())
-        found = search_nonempty(texts, node.vdb, self.entity_index, self.chosen.top_k, blank)
-        return [drop_below(step, self.chosen.cutoff) for step in found]
+        return self.search(texts, node.vdb, self.entity_index, self.chosen.top_k, blank)
 
-    def merge(self, trace: Trace) -> Trace:
-        """The trace, and the nodes, the relations and the passages of both searches as a step each.
-        What both found keeps its local score.
-        """
+    def merge(self, trace: Trace) -> list[Step]:
+        """The nodes, the relations and the passages of both searches, a step each."""
         how = f"merged, {self.chosen.merge}"
-        nodes = self.joined([step.nodes for step in trace.all(NodeStep)])
-        edges = self.joined([step.edges for step in trace.all(EdgeStep)])
-        steps: list[Step] = [
-            NodeStep("node merge", f"{len(nodes)} nodes: local and global {how}", nodes=nodes),
-            EdgeStep(
-                "relationship merge", f"{len(edges)} relations: local and global {how}", edges=edges
-            ),
-        ]
-        if not self.is_late:
-            lists = [code.ranked(step.scores) for step in trace.all(ChunkStep)]
-            places = code.merged(lists, self.chosen.merge)
-            steps.append(code.in_order(places, self.labels, "chunk merge", how))
-        return Trace((*trace, *steps))
+        nodes = self.joined(trace.all(NodeStep), "node merge", "nodes")
+        edges = self.joined(trace.all(EdgeStep), "relationship merge", "relations")
+        lists = [code.ranked(step.scores) for step in trace.all(ChunkStep)]
+        if not lists or self.chosen.mix:  # the late code has not picked its passages yet
+            return [nodes, edges]
+        places = code.merged(lists, self.chosen.merge)
+        return [nodes, edges, code.in_order(places, self.graph, "chunk merge", how)]
 
-    def joined(self, found: Sequence[Sequence[Row]]) -> tuple[Row, ...]:
-        """The rows of the local and the global search, each node or relation once."""
-        local, overall = ({row.index: row for row in rows} for rows in found)
+    def joined(self, found: Sequence[rich.Found], operator: str, noun: str) -> rich.Found:
+        """What the local and the global search found, each once, with the local score."""
+        local, overall = ({row.index: row for row in rich.rows_of(step)} for step in found)
         places = code.merged([list(local), list(overall)], self.chosen.merge)
-        return tuple((overall | local)[place] for place in places)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether passages are picked as the late code does."""
-        return self.chosen.mix or self.chosen.chunk_order in code.LATE_ORDERS
-
-    def pick_passages(self, questions: Sequence[str], traces: Sequence[Trace]) -> list[Trace]:
-        """The traces with the passages that the late code picks."""
-        near: Iterable[ChunkStep | None] = repeat(None)
-        if self.chosen.mix or self.chosen.chunk_order == "similarity":
-            near = chunk.vdb(question.vector(questions, self.encoder), self.chunk_index)
-        return [
-            Trace((*trace, *code.late_passages(trace, close, self.graph, self.chosen)))
-            for trace, close in zip(traces, near)
-        ]
+        rows = [(overall | local)[place] for place in places]
+        how = f"{len(rows)} {noun}: local and global merged, {self.chosen.merge}"
+        return rich.with_rows(found[0], rows, how, operator)
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
@@ -170,8 +145,8 @@ class _LightRAG(RichMethod):
         Source: Survey, Sec. 6.3 (generation)
         """
         graph, options, trace = self.graph, self.chosen, retrieval.trace
-        entities = [entity_row(graph, row.index) for row in trace.last(NodeStep).nodes]
-        relations = [relation_row(graph, row.index) for row in trace.last(EdgeStep).edges]
+        entities = [rich.entity_row(graph, row.index) for row in trace.last(NodeStep).nodes]
+        relations = [rich.relation_row(graph, row.index) for row in trace.last(EdgeStep).edges]
         passages = [self.chunks[i].passage for i in code.ranked(trace.last(ChunkStep).scores)]
         in_context = options.cut == "context"
         sections = {
@@ -180,7 +155,7 @@ class _LightRAG(RichMethod):
             "passages": (passages[: options.chunk_k], options.text_budget if in_context else None),
         }
         left = code.left_for_context(reader or self.reader(), retrieval.question, options)
-        filled, step = fill(sections, options.count, left)
+        filled, step = rich.fill(sections, options.count, left)
         return filled, retrieval.followed_by(step)
 
 
@@ -195,8 +170,7 @@ class LightRAGLocal(_LightRAG):
     primitive = "Low-level keywords in question"
     operators: ClassVar = {"node": ("VDB",), "relationship": ("Onehop",), "chunk": ("Occurrence",)}
 
-    def search(self, keywords: Sequence[KeywordStep]) -> list[list[Trace]]:
-        return [self.local_search(keywords)]
+    searches = ("local",)
 
 
 class LightRAGGlobal(_LightRAG):
@@ -210,8 +184,7 @@ class LightRAGGlobal(_LightRAG):
     primitive = "High-level keywords in question"
     operators: ClassVar = {"node": ("FromRel",), "relationship": ("VDB",), "chunk": ("FromRel",)}
 
-    def search(self, keywords: Sequence[KeywordStep]) -> list[list[Trace]]:
-        return [self.global_search(keywords)]
+    searches = ("global",)
 
 
 class LightRAGHybrid(_LightRAG):
@@ -229,5 +202,4 @@ class LightRAGHybrid(_LightRAG):
         "chunk": ("Occurrence", "FromRel"),
     }
 
-    def search(self, keywords: Sequence[KeywordStep]) -> list[list[Trace]]:
-        return [self.local_search(keywords), self.global_search(keywords)]
+    searches = ("local", "global")

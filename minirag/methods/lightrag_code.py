@@ -7,7 +7,6 @@ Source: Survey, Table 3 (tab-3)
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, zip_longest
 from typing import Literal, TypeVar
 
@@ -16,20 +15,11 @@ import numpy as np
 from ..core.graph import Edge, Graph, Node
 from ..core.options import Count, Positive
 from ..core.trace import ChunkStep, EdgeStep, NodeStep, Trace, Vector
-from ..operators import chunk, rank
+from ..operators import rank
 from ..operators.ranking import top_items
 from ..prompts.task import Task
 from ..text.tokens import count_tokens
-from .rich_graph import (
-    Found,
-    RichOptions,
-    cited_by_relations,
-    entity_row,
-    fitting,
-    relation_row,
-    rows_of,
-    with_rows,
-)
+from . import rich_graph as rich
 
 RESERVED = 200  # tokens that the late code keeps free for its list of references
 LATE_ORDERS = ("similarity", "polling")
@@ -38,7 +28,7 @@ P = TypeVar("P")
 
 
 @dataclass(frozen=True)
-class LightCodeOptions(RichOptions):
+class CodeOptions(rich.RichOptions):
     """What the survey leaves open, and what the early and the late code do.
 
     local_order: relations at the entities, by "links" or by "degree", the orders of
@@ -106,108 +96,93 @@ def ranked(scores: Vector) -> list[int]:
     return [place for place in rank(scores).tolist() if scores[place] > 0]
 
 
-def in_order(places: Sequence[int], labels: Sequence[str], operator: str, how: str) -> ChunkStep:
+def in_order(places: Sequence[int], graph: Graph, operator: str, how: str) -> ChunkStep:
     """A step that ranks these passages as given: the first scores highest."""
-    scores = np.zeros(len(labels))
+    scores = np.zeros(len(graph.chunks))
     scores[list(places)] = np.arange(len(places), 0, -1)
-    summary = f"{len(places)} passages, {how}"
-    return ChunkStep(operator, summary, top_items(labels, scores), scores=scores)
+    items = top_items([chunk.label for chunk in graph.chunks], scores)
+    return ChunkStep(operator, f"{len(places)} passages, {how}", items, scores=scores)
 
 
-def cut(steps: list[Found], graph: Graph, options: LightCodeOptions) -> list[Found]:
+def cut(steps: list[rich.Found], graph: Graph, options: CodeOptions) -> list[rich.Found]:
     """What the early code keeps of a search: the first entities or relations whose descriptions fit
-    their budget. All of them unless `cut` is "search".
+    their budget. All of them unless the option `cut` is "search".
     """
     if options.cut == "context":
         return steps
     kept = []
     for step in steps:
-        elements: Sequence[Node | Edge] = graph.edges
-        budget = options.relation_budget
-        if isinstance(step, NodeStep):
-            elements, budget = graph.nodes, options.entity_budget
-        texts = {row: elements[row.index].description for row in rows_of(step)}
-        rows = fitting(list(texts), texts.__getitem__, budget, options.count)
-        summary = f"{step.summary}; the first {len(rows)} in {budget} tokens"
-        kept.append(with_rows(step, rows, summary))
+        nodes = isinstance(step, NodeStep)
+        elements: Sequence[Node | Edge] = graph.nodes if nodes else graph.edges
+        budget = options.entity_budget if nodes else options.relation_budget
+        texts = (elements[row.index].description for row in rich.rows_of(step))
+        rows = rich.fitting(rich.rows_of(step), texts, budget, options.count)
+        fit = f"{step.summary}; the first {len(rows)} in {budget} tokens"
+        kept.append(rich.with_rows(step, rows, fit))
     return kept
 
 
-def cut_passages(
-    steps: list[ChunkStep], graph: Graph, options: LightCodeOptions
-) -> list[ChunkStep]:
+def cut_passages(steps: list[ChunkStep], graph: Graph, options: CodeOptions) -> list[ChunkStep]:
     """As `cut`, for the passages of a search and their texts."""
     if options.cut == "context":
         return steps
-    labels, budget = [chunk.label for chunk in graph.chunks], options.text_budget
-    kept = []
+    kept, budget = [], options.text_budget
     for step in steps:
         places = ranked(step.scores)
-        fit = fitting(places, lambda i: graph.chunks[i].passage, budget, options.count)
+        texts = (graph.chunks[place].passage for place in places)
+        fit = rich.fitting(places, texts, budget, options.count)
         how = f"of {len(places)}, in {budget} tokens"
-        kept.append(in_order(fit, labels, step.operator, how))
+        kept.append(in_order(fit, graph, step.operator, how))
     return kept
 
 
-def passages_of_entities(
-    entities: Sequence[NodeStep], graph: Graph, labels: Sequence[str], options: LightCodeOptions
-) -> list[ChunkStep]:
-    """The early code's passages of a local search; none where the late code picks them later."""
-    cited = options.chunk_order == "citation"
-    return chunk.by_entity(entities, graph, labels, "neighbours") if cited else []
-
-
-def passages_of_relations(
-    relations: Sequence[EdgeStep], graph: Graph, labels: Sequence[str], options: LightCodeOptions
-) -> list[ChunkStep]:
-    """The early code's passages of a global search; none where the late code picks them later."""
-    if options.chunk_order != "citation":
-        return []
-    cited = [cited_by_relations(graph, [edge.index for edge in step.edges]) for step in relations]
-    how = "in the relations' order"
-    return [in_order(places, labels, "chunk from relations", how) for places in cited]
+def cited_in_order(relations: Sequence[EdgeStep], graph: Graph) -> list[ChunkStep]:
+    """The early code's passages of a global search: as the relations cite them."""
+    steps = []
+    for step in relations:
+        cited = rich.cited_by_relations(graph, [edge.index for edge in step.edges])
+        steps.append(in_order(cited, graph, "chunk from relations", "in the relations' order"))
+    return steps
 
 
 def late_passages(
-    trace: Trace, near: ChunkStep | None, graph: Graph, options: LightCodeOptions
+    trace: Trace, near: ChunkStep, graph: Graph, options: CodeOptions
 ) -> list[ChunkStep]:
     """The late code's passages: those picked of the trace's entities and relations, in turns with
     those nearest to the question where `mix` asks for them. near: scores of all passages.
     """
-    labels = [chunk.label for chunk in graph.chunks]
-    steps: list[ChunkStep] = []
+    steps = []
+    lists = [ranked(step.scores) for step in trace.all(ChunkStep)]
     if options.chunk_order in LATE_ORDERS:
-        lists = pick_both(trace, near, graph, options)
-        for operator, places in zip(("chunk from entities", "chunk from relations"), lists):
-            steps.append(in_order(places, labels, operator, f"picked by {options.chunk_order}"))
-    else:
-        lists = [ranked(step.scores) for step in trace.all(ChunkStep)]
+        lists, how = pick_both(trace, near, graph, options), f"picked by {options.chunk_order}"
+        for place, of in enumerate(("entities", "relations")):
+            steps.append(in_order(lists[place], graph, f"chunk from {of}", how))
     joined, how = merged(lists, options.merge), f"merged, {options.merge}"
-    if options.mix and near:
+    if options.mix:
         joined = in_turns(nearest(near, options), *lists)
         how = "in turns with those nearest to the question"
-    return [*steps, in_order(joined, labels, "chunk merge", how)]
+    return [*steps, in_order(joined, graph, "chunk merge", how)]
 
 
-def nearest(near: ChunkStep, options: LightCodeOptions) -> list[int]:
+def nearest(near: ChunkStep, options: CodeOptions) -> list[int]:
     """The passages of a chunk search that `chunk_k` and `cutoff` allow, best first."""
     best = rank(near.scores, options.chunk_k).tolist()
     return [i for i in best if options.cutoff is None or near.scores[i] >= options.cutoff]
 
 
-def pick_both(
-    trace: Trace, near: ChunkStep | None, graph: Graph, options: LightCodeOptions
-) -> list[list[int]]:
+def pick_both(trace: Trace, near: ChunkStep, graph: Graph, options: CodeOptions) -> list[list[int]]:
     """Passages of the entities that fit their budget, and new ones of the relations that fit
     theirs.
     """
-    similarity = near.scores if near and options.chunk_order == "similarity" else None
+    similarity = near.scores if options.chunk_order == "similarity" else None
     nodes = [row.index for row in trace.last(NodeStep).nodes]
-    nodes = fitting(nodes, partial(entity_row, graph), options.entity_budget, options.count)
+    texts = (rich.entity_row(graph, place) for place in nodes)
+    nodes = rich.fitting(nodes, texts, options.entity_budget, options.count)
     cited = own_passages([graph.nodes[i].chunks for i in nodes if graph.nodes[i].chunks])
     first = pick(cited, options.related_chunks, similarity)
     edges = [row.index for row in trace.last(EdgeStep).edges]
-    edges = fitting(edges, partial(relation_row, graph), options.relation_budget, options.count)
+    texts = (rich.relation_row(graph, place) for place in edges)
+    edges = rich.fitting(edges, texts, options.relation_budget, options.count)
     cited = own_passages([graph.edges[i].chunks for i in edges], first)
     return [first, pick([own for own in cited if own], options.related_chunks, similarity)]
 
@@ -247,7 +222,7 @@ def pick(lists: Sequence[Sequence[int]], most: int, similarity: Vector | None = 
     return sorted(candidates, key=lambda place: (-similarity[place], place))[:count]
 
 
-def left_for_context(reader: Task, text: str, options: LightCodeOptions) -> int | None:
+def left_for_context(reader: Task, text: str, options: CodeOptions) -> int | None:
     """What `total_budget` leaves to the context, for `fill`; None where there is none."""
     if options.total_budget is None or options.cut == "search":
         return None

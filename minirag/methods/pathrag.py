@@ -13,7 +13,7 @@ Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the con
 """
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
@@ -25,32 +25,23 @@ from ..core.options import Between, Count, Positive
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, NodeStep, PathStep, ScoredNode, ScoredPath, Step
 from ..index.relationships import RelationText
-from ..index.vectors import NodeText, VectorIndex
+from ..index.vectors import NodeText
 from ..operators import question
 from ..operators.ranking import count_of, top_items
 from ..prompts.task import Task
 from . import pathrag_code as code
 from .base import Sections
-from .pathrag_paths import (
-    FlowGraph,
-    Ranking,
-    Reliable,
-    choose_paths,
-    edges_of,
-    flat,
-    flow_graph,
-    textual_path,
-)
+from .pathrag_paths import FlowGraph, edges_of, flow_graph
 from .rich_graph import RichMethod, fill, fitting
 
-Order = Literal["ascending", "descending", "random"]
+Reliable = tuple[tuple[str, ...], float]  # a path of node names, and its reliability
 
 # With the question in front, the most reliable path ends the prompt.
 QUESTION_FIRST = "Question: $question\n\nPassages:\n\n$passages"
 
 
 @dataclass(frozen=True)
-class PathOptions(code.PathCodeOptions):
+class PathOptions(code.CodeOptions):
     """The defaults are the paper's; `pathrag_code.CODE` holds what the released code does instead.
 
     nodes: N, how many of them the keywords find.
@@ -80,8 +71,8 @@ class PathOptions(code.PathCodeOptions):
     entity_text: NodeText = "name"
     relation_text: RelationText = "keywords, names, description"
     global_edges: Count | None = None
-    ranking: Ranking = "flow"
-    order: Order = "ascending"
+    ranking: Literal["flow", "random", "hop-first"] = "flow"
+    order: Literal["ascending", "descending", "random"] = "ascending"
     question: Literal["first", "last"] = "first"
     prompt: Literal["paths", "flat"] = "paths"
     seed: int = 0
@@ -113,37 +104,37 @@ class PathRAG(RichMethod):
     primitive = "Both high- and low-level keywords"
     granularity = ("Subgraph",)
     operators: ClassVar = {
-        "node": ("VDB",),
-        "relationship": ("VDB",),
-        "subgraph": ("Flow paths",),
+        "node": ("VDB",), "relationship": ("VDB",), "subgraph": ("Flow paths",),
         "chunk": ("FromRel",),
-    }
-    options_type: ClassVar = PathOptions
+    }  # fmt: skip
+    options_type = PathOptions
     settings: ClassVar = {"paper": {}, "code": code.CODE}
     pairs = "directed"
-    reused: ClassVar = {**RichMethod.reused, "ways": "directed"}
+    reused: ClassVar = {**RichMethod.reused, "flow_graph": "directed"}
     chosen: PathOptions
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
-        """The trace of each question: the retriever of the paper's Eq. 1, its Sec. 4.1 and 4.2."""
+        """The trace of each question: what the paper's Eq. 1 calls the retriever, Sec. 4.1 and 4.2.
+        Sec. 4.3, the prompt, is `context`.
+        """
         options = self.chosen
         traces: list[Sequence[Step]] = []
         # Sec. 4.1, node retrieval: a language model names the keywords K_q of each question q.
         keywords = question.keywords(questions, self.llm, options.empty)
-        # Sec. 5.1.3: the relations that LightRAG's global search finds go into the prompt too.
+        # Sec. 5.1.3: the relations that LightRAG's global search finds join the prompt.
         count = options.nodes if options.global_edges is None else options.global_edges
         relations = self.search_relations(keywords, count, "no relation searched")
-        for text, asked, global_edges in zip(questions, keywords, relations):
-            # Sec. 4.1: the nodes V_q, nearest to each keyword in turn until there are N.
-            words = code.searched_words(asked, options)
-            nodes = collect_nodes(words, self.entity_index, options.nodes, options.cutoff)
-            # Sec. 4.2, Eq. 2-4: from each node of V_q resource flows out, decays by alpha and stops
-            # below theta; it makes the paths between the nodes reliable.
+        for text, asked, global_relations in zip(questions, keywords, relations):
+            # Sec. 4.1: V_q, the nodes nearest to each keyword in turn until there are N.
+            nodes = self.collect_nodes(code.searched_words(asked, options))
+            # Sec. 4.2, Eq. 2-4: from each node of V_q resource flows along the edges, decays by
+            # alpha, stops below theta, and says how reliable each path to another node of V_q is.
             flow, candidates = self.find_paths([node.label for node in nodes.nodes])
-            # Sec. 4.2: the K most reliable paths of all pairs, P_q.
-            kept = choose_paths(candidates, options.top_k, options.ranking, self.rng(text))
-            paths = self.path_step(kept, len(candidates))
-            traces.append((asked, nodes, global_edges, flow, paths, self.score_passages(paths)))
+            # Sec. 4.2: P_q, the K most reliable paths of all pairs.
+            paths = self.choose_paths(candidates, self.rng(text))
+            # Not in the paper: scores of passages, to compare PathRAG with what retrieves them.
+            passages = self.score_passages(paths)
+            traces.append((asked, nodes, global_relations, flow, paths, passages))
         return traces
 
     def context(
@@ -155,14 +146,19 @@ class PathRAG(RichMethod):
 
         Source: PathRAG, Eq. 6 (eq-6); PathRAG, tokens a question (tokens)
         """
-        options, write = self.chosen, code.LAYOUTS[self.chosen.layout](self.graph)
-        sections = code.sections_before_paths(retrieval.trace, self.graph, write, options)
-        # Eq. 5: each path of P_q as text, its nodes and edges in their order.
-        texts = self.path_texts(retrieval.trace.last(PathStep))
-        texts = fitting(texts, str, options.path_budget, options.count)
-        # Eq. 6: from the K-th path up to the most reliable one, which ends the prompt.
+        options, found = self.chosen, retrieval.trace.last(PathStep)
+        write = code.LAYOUTS[options.layout](self.graph, options.edge_text)
+        sections = code.sections_before_paths(retrieval.trace, write, options)
+        # Eq. 5: t_P, each path of P_q as text, its nodes and edges in their order.
+        texts = [
+            write.textual_path(*row) for row in zip((p.nodes for p in found.paths), found.edges)
+        ]
+        if options.prompt == "flat":  # the ablation of Table 3
+            texts = write.flat(found, random.Random(options.seed))
+        texts = fitting(texts, texts, options.path_budget, options.count)
+        # Eq. 6: q; t_PK; ...; t_P1. The most reliable path ends the prompt, `reader` begins it.
         if options.prompt == "paths":
-            texts = in_order(texts, options.order, self.rng(retrieval.question))
+            texts = self.in_order(texts, self.rng(retrieval.question))
         sections["paths"] = write.paths(texts)
         filled, step = fill(
             {name: (texts, None) for name, texts in sections.items()}, options.count
@@ -174,61 +170,79 @@ class PathRAG(RichMethod):
         found = super().reader(task)
         return replace(found, template=QUESTION_FIRST) if self.chosen.question == "first" else found
 
+    def collect_nodes(self, keywords: Sequence[str]) -> NodeStep:
+        """Nodes of one question: the nearest of each keyword in turn, then the second nearest of
+        each, and so on until there are N; with their cosines, in the order found.
+
+        Source: PathRAG, Eq. 1 (eq-1)
+        """
+        index, count, cutoff = self.entity_index, self.chosen.nodes, self.chosen.cutoff
+        found: dict[int, float] = {}
+        if keywords:
+            places, cosines = index.search(keywords, k=min(count, len(index.labels)))
+            for place, cosine in zip(places.T.ravel().tolist(), cosines.T.ravel().tolist()):
+                if len(found) < count and (cutoff is None or cosine >= cutoff):
+                    found.setdefault(place, cosine)
+        nodes = tuple(ScoredNode(index.labels[i], i, cosine) for i, cosine in found.items())
+        summary = f"{len(nodes)} nodes for {count_of(keywords, 'keyword')}"
+        return NodeStep("node vdb", f"{summary}, the nearest of each in turn", nodes=nodes)
+
     def find_paths(self, names: Sequence[str]) -> tuple[FlowStep, Sequence[Reliable]]:
         """What the flow from each of the named nodes saw, and all candidate paths with their
         reliability, best first.
 
-        - Eq. 2: S(v) is the sum of alpha * S(u) / out-degree(u) over the nodes u that point to v.
-        - Eq. 3: a node v with S(v) / out-degree(v) < theta passes nothing on.
-        - Eq. 4: the reliability S(P) is the sum of S(v) over the path's nodes / its edges.
+        - Eq. 2: S(v), the resource of v, sums alpha * S(u) / out-degree(u) over all u that point
+          to v; S(start) = 1.
+        - Eq. 3: where S(v) / out-degree(v) < theta, v passes nothing on.
+        - Eq. 4: S(P), the reliability of a path, is the sum of S(v) over its nodes, divided by the
+          number of its edges.
 
         Source: PathRAG, Eq. 2-4 (eq-2, eq-3, eq-4)
         """
-        ways, options = self.ways.ways, self.chosen
+        ways, options = self.flow_graph.ways, self.chosen
         about = f"alpha {options.alpha:g}, threshold {options.threshold:g}"
         if options.flow == "edges":  # the released code
-            paths = edge_flow_paths(ways, names, options.alpha, options.threshold, top_k=10**9)
-            summary = f"edge flow, {about}: the better half, {len(paths)} paths of at most 3 hops"
-            pairs = len({(path[0], path[-1]) for path, _ in paths})
-            return FlowStep("flow", summary, pairs=pairs), paths
-        seen = search_paths(
-            ways, names, options.alpha, options.threshold, None, options.per_pair, options.max_paths
-        )
-        sinks, pairs = sum(not ways[name] for name in names), len(names) * (len(names) - 1)
+            found = edge_flow_paths(ways, names, options.alpha, options.threshold, top_k=10**9)
+            summary = f"edge flow, {about}: the better half, {len(found)} paths of at most 3 hops"
+            pairs = len({(path[0], path[-1]) for path, _ in found})
+            return FlowStep("flow", summary, pairs=pairs), found
+        limits = options.per_pair, options.max_paths
+        seen = search_paths(ways, names, options.alpha, options.threshold, None, *limits)
+        visited, pruned, capped = seen.visited, seen.pruned_starts, seen.capped_starts
+        sinks, pairs = sum(not ways[name] for name in names), seen.connected_pairs
+        starts, possible = len(names), len(names) * (len(names) - 1)
         summary = (
-            f"resource flow, {about}: {seen.visited} nodes visited, {seen.pruned_starts} of"
-            f" {len(names)} starts pruned ({sinks} have no way out), {seen.connected_pairs} of"
-            f" {pairs} ordered pairs connected, {len(seen.paths)} paths"
+            f"resource flow, {about}: {visited} nodes visited, {pruned} of {starts} starts pruned"
+            f" ({sinks} have no way out), {pairs} of {possible} ordered pairs connected,"
+            f" {len(seen.paths)} paths"
         )
-        if seen.capped_starts:
-            summary += f"; {seen.capped_starts} starts have more paths than were looked at"
-        return FlowStep(
-            "flow",
-            summary,
-            pairs=seen.connected_pairs,
-            visited=seen.visited,
-            pruned=seen.pruned_starts,
-            sinks=sinks,
-            capped=seen.capped_starts,
-        ), seen.paths
+        if capped:
+            summary += f"; {capped} starts have more paths than were looked at"
+        step = FlowStep(
+            "flow", summary, pairs=pairs, visited=visited, pruned=pruned, sinks=sinks, capped=capped
+        )
+        return step, seen.paths
 
-    def path_step(self, kept: Sequence[Reliable], of: int) -> PathStep:
-        """The chosen paths and the edges of their steps."""
-        options, edges = self.chosen, self.ways.edges
+    def choose_paths(self, candidates: Sequence[Reliable], rng: random.Random) -> PathStep:
+        """The K paths that enter the prompt, most important first: by reliability, or in the
+        ablations at random, or those of fewest hops (random among equals).
+
+        Source: PathRAG, Table 2 (tab-2)
+        """
+        options, kept = self.chosen, list(candidates)
+        if options.ranking != "flow":
+            rng.shuffle(kept)
+        if options.ranking == "hop-first":
+            kept.sort(key=lambda scored: len(scored[0]))
+        paths = tuple(ScoredPath(*scored) for scored in kept[: options.top_k])
         directed = options.directed or options.flow == "edges"
+        edges = tuple(edges_of(path.nodes, self.flow_graph.edges, directed) for path in paths)
         by = "reliability" if options.ranking == "flow" else options.ranking
-        return PathStep(
-            "paths",
-            f"{len(kept)} of {of} paths, by {by}",
-            paths=tuple(ScoredPath(path, score) for path, score in kept),
-            edges=tuple(edges_of(path, edges, directed) for path, _ in kept),
-        )
+        summary = f"{len(paths)} of {len(candidates)} paths, by {by}"
+        return PathStep("paths", summary, paths=paths, edges=edges)
 
     def score_passages(self, found: PathStep) -> ChunkStep:
-        """A passage's score is the summed reliability of the paths that have an edge read from it.
-
-        PathRAG's prompt holds no passages: by this its retrieval can be compared with others'.
-        """
+        """A passage's score sums the reliability of the paths that have an edge read from it."""
         scores = np.zeros(len(self.chunks))
         for path, steps in zip(found.paths, found.edges):
             edges = [self.graph.edges[place] for places in steps for place in places]
@@ -238,17 +252,16 @@ class PathRAG(RichMethod):
         items = top_items(self.labels, scores)
         return ChunkStep("chunk from paths", summary, items, scores=scores)
 
-    def path_texts(self, found: PathStep) -> Sequence[str]:
-        """The chosen paths as texts, most reliable first; in the ablation "flat" their nodes and
-        edges, shuffled.
+    def in_order(self, texts: Sequence[str], rng: random.Random) -> list[str]:
+        """Texts given most reliable first, in the order of the prompt: "ascending" puts the most
+        reliable last.
+
+        Source: PathRAG, Eq. 6 (eq-6)
         """
-        graph, options = self.graph, self.chosen
-        paths = [path.nodes for path in found.paths]
-        if options.prompt == "flat":
-            rng = random.Random(options.seed)
-            return flat(paths, found.edges, graph, options.edge_text, rng)
-        text_of = code.told_path if options.layout == "tables" else textual_path
-        return [text_of(*row, graph, options.edge_text) for row in zip(paths, found.edges)]
+        texts = list(texts)
+        if self.chosen.order == "random":
+            rng.shuffle(texts)
+        return texts[::-1] if self.chosen.order == "ascending" else texts
 
     def rng(self, question: str) -> random.Random:
         """What everything random about a question is drawn from: the same in every run and on every
@@ -257,8 +270,8 @@ class PathRAG(RichMethod):
         return random.Random(f"{self.chosen.seed}\n{question}")
 
     @cached_property
-    def ways(self) -> FlowGraph:
-        """What resource flows over, see `flow_graph`."""
+    def flow_graph(self) -> FlowGraph:
+        """What resource flows over."""
         return flow_graph(self.graph, self.chosen.directed)
 
 
@@ -269,39 +282,4 @@ class PathRAGLight(PathRAG):
     """
 
     name = "pathrag-lt"
-    settings: ClassVar = {
-        "paper": {"nodes": 20, "top_k": 5},
-        "code": {**code.CODE, "nodes": 20, "top_k": 5},
-    }
-
-
-def collect_nodes(
-    keywords: Sequence[str], index: VectorIndex, count: int, cutoff: float | None = None
-) -> NodeStep:
-    """Nodes of one question: the nearest of each keyword in turn, then the second nearest of each,
-    and so on until `count` are found; with their cosines, in the order found.
-
-    Source: PathRAG, Eq. 1 (eq-1)
-    """
-    found: dict[int, float] = {}
-    if keywords:
-        places, cosines = index.search(keywords, k=min(count, len(index.labels)))
-        for place, cosine in zip(places.T.ravel().tolist(), cosines.T.ravel().tolist()):
-            if len(found) < count and (cutoff is None or cosine >= cutoff):
-                found.setdefault(place, cosine)
-    nodes = tuple(ScoredNode(index.labels[i], i, cosine) for i, cosine in found.items())
-    words = count_of(keywords, "keyword")
-    summary = f"{len(nodes)} nodes for {words}, the nearest of each in turn"
-    return NodeStep("node vdb", summary, nodes=nodes)
-
-
-def in_order(texts: Iterable[str], order: Order, rng: random.Random) -> list[str]:
-    """Texts given most reliable first, in the order of the prompt: "ascending" puts the most
-    reliable last.
-
-    Source: PathRAG, Eq. 6 (eq-6)
-    """
-    texts = list(texts)
-    if order == "random":
-        rng.shuffle(texts)
-    return texts[::-1] if order == "ascending" else texts
+    settings: ClassVar = {"paper": code.LIGHT, "code": {**code.CODE, **code.LIGHT}}

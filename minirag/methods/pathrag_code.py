@@ -13,16 +13,16 @@ from ..core.graph import Graph
 from ..core.options import Count
 from ..core.trace import EdgeStep, KeywordStep, NodeStep, Trace
 from .base import Sections
-from .rich_graph import RichOptions, cited_by_relations, degrees, entity_row, fitting, relation_row
+from .pathrag_paths import EdgeText, Lines, Places
+from .rich_graph import RichOptions, cited_by_relations, degrees, fitting
 
 NODE_HEAD = ("id", "entity", "type", "description", "rank")
 UNTYPED = "UNKNOWN"  # what the released code makes of a node without a type
 RELATION_HEAD = ("id", "source", "target", "description", "keywords", "weight", "rank")
-EdgeText = Literal["description", "keywords"]
 
 
 @dataclass(frozen=True)
-class PathCodeOptions(RichOptions):
+class CodeOptions(RichOptions):
     """What the released code decides otherwise than the paper, or alone.
 
     flow: resource on "nodes", or on "edges" of enumerated paths of at most 3 hops, of which at most
@@ -64,73 +64,38 @@ CODE = {
     "local_sources": True, "local_entities": True, "path_budget": 5000, "layout": "tables",
     "gleaning_order": "continue first",
 }  # fmt: skip
+LIGHT = {"nodes": 20, "top_k": 5}  # PathRAG-lt
 
 
-def searched_words(asked: KeywordStep, options: PathCodeOptions) -> list[str]:
+def searched_words(asked: KeywordStep, options: CodeOptions) -> list[str]:
     """What nodes are searched by: each keyword, or all low-level ones in one text (code)."""
     words = dict.fromkeys([*asked.low, *(asked.high if options.levels == "both" else ())])
     return [", ".join(words)] if words and options.search == "joined" else list(words)
 
 
-def sections_before_paths(
-    trace: Trace, graph: Graph, write: "Lines", options: PathCodeOptions
-) -> Sections:
+def sections_before_paths(trace: Trace, write: Lines, options: CodeOptions) -> Sections:
     """The global relations, and in the code's setting their ends, passages and the nodes found."""
-
-    def passage(place: int) -> str:
-        return graph.chunks[place].passage
-
+    graph, count = write.graph, options.count
+    relations = [row.index for row in trace.last(EdgeStep).edges]
+    relations = fitting(relations, map(write.relation, relations), options.global_budget, count)
     nodes = [row.index for row in trace.last(NodeStep).nodes]
-    relations: Sequence[int] = [row.index for row in trace.last(EdgeStep).edges]
-    relations = fitting(relations, write.relation, options.global_budget, options.count)
     sections: Sections = {}
-    passages: list[int] = []
     if options.relation_ends:
-        ends = fitting(ends_of(graph, relations), write.node, options.path_budget, options.count)
+        ends = ends_of(graph, relations)
+        ends = fitting(ends, map(write.node, ends), options.path_budget, count)
         sections["ends"] = write.nodes(ends)
     sections["relations"] = write.relations(relations)
-    if options.sources:
-        cited = cited_by_relations(graph, relations)
-        passages += fitting(cited, passage, options.text_budget, options.count)
-    if options.local_sources:
-        cited = cited_by_nodes(graph, nodes)
-        passages += fitting(cited, passage, options.text_budget, options.count)
-    if options.sources or options.local_sources:
+    cited = [cited_by_relations(graph, relations)] if options.sources else []
+    cited += [cited_by_nodes(graph, nodes)] if options.local_sources else []
+    if cited:
+        passages: list[int] = []
+        for places in cited:
+            texts = (graph.chunks[place].passage for place in places)
+            passages += fitting(places, texts, options.text_budget, count)
         sections["passages"] = write.passages(dict.fromkeys(passages))
     if options.local_entities:
         sections["entities"] = write.nodes(nodes)
     return sections
-
-
-class Lines:
-    """A node and a relation as a line each; a budget counts the whole line."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-
-    def node(self, place: int) -> str:
-        """What a budget counts of a node."""
-        return entity_row(self.graph, place)
-
-    def relation(self, place: int) -> str:
-        """What a budget counts of a relation."""
-        return relation_row(self.graph, place)
-
-    def nodes(self, places: Iterable[int]) -> list[str]:
-        """The nodes as texts of the prompt."""
-        return [self.node(place) for place in places]
-
-    def relations(self, places: Iterable[int]) -> list[str]:
-        """The relations as texts of the prompt."""
-        return [self.relation(place) for place in places]
-
-    def passages(self, places: Iterable[int]) -> list[str]:
-        """The passages as texts of the prompt."""
-        return [self.graph.chunks[place].passage for place in places]
-
-    def paths(self, texts: Sequence[str]) -> list[str]:
-        """The paths as texts of the prompt, in its order."""
-        return list(texts)
 
 
 class Tables(Lines):
@@ -138,8 +103,8 @@ class Tables(Lines):
     description alone. A rank is a degree, of a relation the sum of its ends'.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        super().__init__(graph)
+    def __init__(self, graph: Graph, edge_text: EdgeText = "keywords") -> None:
+        super().__init__(graph, edge_text)
         self.degree = degrees(graph)
 
     def node(self, place: int) -> str:
@@ -150,10 +115,8 @@ class Tables(Lines):
         return edge.description or edge.name
 
     def nodes(self, places: Iterable[int]) -> list[str]:
-        found = [(i, self.graph.nodes[i]) for i in places]
-        rows = [
-            (node.name, node.type or UNTYPED, node.description, self.degree[i]) for i, node in found
-        ]
+        found = [(self.graph.nodes[i], self.degree[i]) for i in places]
+        rows = [(node.name, node.type or UNTYPED, node.description, rank) for node, rank in found]
         return table(NODE_HEAD, rows)
 
     def relations(self, places: Iterable[int]) -> list[str]:
@@ -172,6 +135,26 @@ class Tables(Lines):
 
     def paths(self, texts: Sequence[str]) -> list[str]:
         return table(("id", "context"), [([text],) for text in texts])  # a list of one, as there
+
+    def textual_path(self, path: Sequence[str], places: Places) -> str:
+        """A path in the words of the released code: each edge between the texts of its two ends, so
+        that an inner node stands in it twice.
+
+        Source: PathRAG, Eq. 5 (eq-5)
+        """
+        gap = " " if len(path) == 4 else ""  # the code writes one more space in its longest paths
+        steps = []
+        for source, target, edges in zip(path, path[1:], places):
+            relation = f"({self.edges(edges)}) to connect to {source} and {target}."
+            ends = self.told(source), self.told(target)
+            steps.append(f"{ends[0]}through edge{gap}{relation}{ends[1]}")
+        return "and".join(steps)
+
+    def told(self, name: str) -> str:
+        """A node of a path, in the same words."""
+        node = self.graph.nodes[self.graph.position[name]]
+        kind = node.type or UNTYPED
+        return f"The entity {name} is a {kind} with the description({node.description})"
 
 
 LAYOUTS = {"lines": Lines, "tables": Tables}
@@ -208,37 +191,3 @@ def cited_by_nodes(graph: Graph, nodes: Iterable[int]) -> list[int]:
             first, before = order.get(place, (number, 0))
             order[place] = first, before - shared
     return sorted(order, key=order.__getitem__)
-
-
-def edges_text(graph: Graph, places: Iterable[int], edge_text: EdgeText) -> str:
-    """The text of the edges of one step of a path: their keywords, or name and description."""
-    edges = [graph.edges[place] for place in places]
-    if edge_text == "keywords":
-        return "; ".join(edge.keywords for edge in edges if edge.keywords)
-    texts = [" ".join(filter(None, (edge.name, edge.description))) for edge in edges]
-    return "; ".join(filter(None, (text or edge.keywords for text, edge in zip(texts, edges))))
-
-
-def told_path(
-    path: Sequence[str],
-    places: Iterable[Iterable[int]],
-    graph: Graph,
-    edge_text: EdgeText = "keywords",
-) -> str:
-    """A path in the words of the released code: each edge between the texts of its two ends, so
-    that an inner node stands in it twice. places, edge_text: as in `textual_path`.
-
-    Source: PathRAG, Eq. 5 (eq-5)
-    """
-    gap = " " if len(path) == 4 else ""  # the code writes one more space in its longest paths
-    steps = []
-    for source, target, edges in zip(path, path[1:], places):
-        relation = f"({edges_text(graph, edges, edge_text)})"
-        edge = f"through edge{gap}{relation} to connect to {source} and {target}."
-        steps.append(_told_node(graph, source) + edge + _told_node(graph, target))
-    return "and".join(steps)
-
-
-def _told_node(graph: Graph, name: str) -> str:
-    node = graph.nodes[graph.position[name]]
-    return f"The entity {name} is a {node.type or UNTYPED} with the description({node.description})"

@@ -1,5 +1,5 @@
 """The parts of PathRAG's path retrieval: the graph that resource flows over, what the flow
-connects, choosing paths, paths as text.
+connects, the edges of a path, paths as text.
 """
 
 import random
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..algorithms.flow import expands, resource_flow
 from ..core.graph import Graph
-from .pathrag_code import EdgeText, edges_text
-from .rich_graph import entity_row
+from ..core.trace import PathStep
+from .rich_graph import entity_row, relation_row
 
 if TYPE_CHECKING:
     import networkx as nx
 
-Ranking = Literal["flow", "random", "hop-first"]
-Reliable = tuple[tuple[str, ...], float]  # a path of node names, and its reliability
+EdgeText = Literal["description", "keywords"]
+Places = Sequence[Sequence[int]]  # for each step of a path, positions of edges
 
 
 class FlowGraph(NamedTuple):
@@ -47,92 +47,87 @@ def flow_graph(graph: Graph, directed: bool = True) -> FlowGraph:
     return FlowGraph(ways, dict(edges))
 
 
-def choose_paths(
-    candidates: Iterable[Reliable],
-    count: int,
-    ranking: Ranking = "flow",
-    rng: random.Random | None = None,
-) -> list[Reliable]:
-    """The K paths that enter the prompt, most important first: by reliability, at random, or those
-    of fewest hops (random among equals).
-
-    Source: PathRAG, Table 2 (tab-2)
-    """
-    candidates = list(candidates)
-    if ranking != "flow":
-        rng = rng or random.Random(0)
-        rng.shuffle(candidates)
-    if ranking == "hop-first":
-        candidates.sort(key=lambda scored: len(scored[0]))
-    return candidates[:count]
-
-
 def edges_of(
     path: Sequence[str], edges: Mapping[tuple[str, str], list[int]], directed: bool = True
 ) -> tuple[tuple[int, ...], ...]:
     """For every step of a path the positions of the edges that it may stand for; the way of the
     path first.
     """
-    steps = []
-    for u, v in pairwise(path):
-        onward, back = edges.get((u, v), []), edges.get((v, u), [])
-        steps.append(tuple(onward if directed and onward else onward + back))
-    return tuple(steps)
+    steps = [(edges.get((u, v), []), edges.get((v, u), [])) for u, v in pairwise(path)]
+    return tuple(tuple(on if directed and on else on + back) for on, back in steps)
 
 
-def textual_path(
-    path: Sequence[str],
-    places: Iterable[Iterable[int]],
-    graph: Graph,
-    edge_text: EdgeText = "description",
-) -> str:
-    """A path as text: its first node, an edge, the next node, and so on to the last.
+class Lines:
+    """Nodes, relations, passages and paths as texts of the prompt; a budget counts all of a text.
 
-    places: the edges of each step, as `edges_of` gives them. edge_text: "description" (paper), or
-    "keywords", which is all that the released code writes of an edge; an edge without any has only
-    its direction.
-
-    Source: PathRAG, Eq. 5 (eq-5)
+    edge_text: an edge's "description" (paper), or its "keywords", which are all that the released
+    code writes of it.
     """
-    lines = [node_text(graph, path[0])]
-    for source, target, edges in zip(path, path[1:], places):
-        lines.append(step_text(graph, source, target, edges, edge_text))
-        lines.append(node_text(graph, target))
-    return "\n".join(lines)
 
+    def __init__(self, graph: Graph, edge_text: EdgeText = "description") -> None:
+        self.graph, self.edge_text = graph, edge_text
 
-def node_text(graph: Graph, name: str) -> str:
-    """The text of a node of a path."""
-    return entity_row(graph, graph.position[name])
+    def node(self, place: int) -> str:
+        """What a budget counts of a node."""
+        return entity_row(self.graph, place)
 
+    def relation(self, place: int) -> str:
+        """What a budget counts of a relation."""
+        return relation_row(self.graph, place)
 
-def step_text(
-    graph: Graph, source: str, target: str, edges: Iterable[int], edge_text: EdgeText
-) -> str:
-    """The text of a step of a path: its direction, and what its edges say."""
-    text = edges_text(graph, edges, edge_text)
-    return f"{source} → {target}{f': {text}' if text else ''}"
+    def nodes(self, places: Iterable[int]) -> list[str]:
+        return [self.node(place) for place in places]
 
+    def relations(self, places: Iterable[int]) -> list[str]:
+        return [self.relation(place) for place in places]
 
-def flat(
-    paths: Sequence[Sequence[str]],
-    places: Iterable[Iterable[Iterable[int]]],
-    graph: Graph,
-    edge_text: EdgeText,
-    rng: random.Random,
-) -> list[str]:
-    """The nodes and edges of all paths, each once, shuffled: what is retrieved without its
-    structure.
+    def passages(self, places: Iterable[int]) -> list[str]:
+        return [self.graph.chunks[place].passage for place in places]
 
-    Source: PathRAG, Table 3 (tab-3)
-    """
-    texts = [node_text(graph, name) for path in paths for name in path]
-    for path, steps in zip(paths, places):
-        for source, target, edges in zip(path, path[1:], steps):
-            texts.append(step_text(graph, source, target, edges, edge_text))
-    texts = list(dict.fromkeys(texts))
-    rng.shuffle(texts)
-    return texts
+    def paths(self, texts: Sequence[str]) -> list[str]:
+        """The paths as the prompt has them, given as texts and in its order."""
+        return list(texts)
+
+    def textual_path(self, path: Sequence[str], places: Places) -> str:
+        """A path as text: its first node, an edge, the next node, and so on to the last; of an edge
+        without text its direction. places: the edges of each step, as `edges_of` gives them.
+
+        Source: PathRAG, Eq. 5 (eq-5)
+        """
+        lines = [self.named(path[0])]
+        for source, target, edges in zip(path, path[1:], places):
+            lines += [self.step(source, target, edges), self.named(target)]
+        return "\n".join(lines)
+
+    def flat(self, found: PathStep, rng: random.Random) -> list[str]:
+        """The nodes and edges of all paths, each once, shuffled: what is retrieved without its
+        structure.
+
+        Source: PathRAG, Table 3 (tab-3)
+        """
+        texts = [self.named(name) for path in found.paths for name in path.nodes]
+        for path, places in zip(found.paths, found.edges):
+            texts += [self.step(*ends, edges) for ends, edges in zip(pairwise(path.nodes), places)]
+        texts = list(dict.fromkeys(texts))
+        rng.shuffle(texts)
+        return texts
+
+    def named(self, name: str) -> str:
+        """A node of a path."""
+        return entity_row(self.graph, self.graph.position[name])
+
+    def step(self, source: str, target: str, places: Iterable[int]) -> str:
+        """A step of a path: its direction, and the text of its edges."""
+        text = self.edges(places)
+        return f"{source} → {target}{f': {text}' if text else ''}"
+
+    def edges(self, places: Iterable[int]) -> str:
+        """The text of the edges of a step: their keywords, or name and description."""
+        edges = [self.graph.edges[place] for place in places]
+        if self.edge_text == "keywords":
+            return "; ".join(edge.keywords for edge in edges if edge.keywords)
+        texts = [" ".join(filter(None, (edge.name, edge.description))) for edge in edges]
+        return "; ".join(filter(None, (text or edge.keywords for text, edge in zip(texts, edges))))
 
 
 class Connections(NamedTuple):
@@ -153,9 +148,7 @@ def connections(
 
     Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
     """
-    found = {name for name in names if name in ways}
-    visited: set[str] = set()
-    pairs = pruned = 0
+    found, visited, pairs, pruned = {name for name in names if name in ways}, set(), 0, 0
     for start in sorted(found):
         resource = resource_flow(ways, start, alpha, threshold)
         open_nodes = {node for node in resource if expands(ways, node, resource[node], threshold)}
@@ -168,5 +161,4 @@ def connections(
         visited |= set(resource)
         pruned += start not in open_nodes
         pairs += len(reached & found) - 1
-    sinks = sum(not ways[name] for name in found)
-    return Connections(pairs, pruned, sinks, len(visited))
+    return Connections(pairs, pruned, sum(not ways[name] for name in found), len(visited))

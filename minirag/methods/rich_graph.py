@@ -5,7 +5,7 @@ indices, the search by high-level keywords, and elements as text in a budget of 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
@@ -28,6 +28,7 @@ from .base import Sections, StoredMethod
 
 T = TypeVar("T")
 Found = TypeVar("Found", NodeStep, EdgeStep)
+Search = Callable[[Sequence[str], VectorIndex, int], list[Found]]
 Pairs = Literal["undirected", "directed"]
 Source = str | Extraction | Elements | Graph  # of a graph, or of what it is built from
 
@@ -140,6 +141,15 @@ class RichMethod(StoredMethod):
     def relationship_index(self) -> VectorIndex:
         return relationship_index(self.graph, self.encoder, self.chosen.relation_text)
 
+    def search(
+        self, texts: Sequence[str], vdb: Search[Found], index: VectorIndex, k: int, blank: Found
+    ) -> list[Found]:
+        """What the operator `vdb` finds for each text, but for what is below `cutoff`; `blank` for
+        an empty text.
+        """
+        found = iter(vdb([text for text in texts if text], index, k) if any(texts) else ())
+        return [drop_below(next(found) if text else blank, self.chosen.cutoff) for text in texts]
+
     def search_relations(
         self, keywords: Sequence[KeywordStep], k: int, nothing: str
     ) -> list[EdgeStep]:
@@ -148,8 +158,7 @@ class RichMethod(StoredMethod):
         """
         texts = [", ".join(asked.high) if k and self.graph.edges else "" for asked in keywords]
         blank = EdgeStep("relationship vdb", nothing, edges=())
-        found = search_nonempty(texts, relationship.vdb, self.relationship_index, k, blank)
-        found = [drop_below(step, self.chosen.cutoff) for step in found]
+        found = self.search(texts, relationship.vdb, self.relationship_index, k, blank)
         if self.chosen.global_order == "degree":
             degree = degrees(self.graph)
             return [by_degree(step, self.graph, degree) for step in found]
@@ -182,27 +191,15 @@ def rich_graph_of(
     return rich_knowledge_graph(corpus.chunks, elements, llm, pairs=pairs, executor=executor)
 
 
-def search_nonempty(
-    texts: Sequence[str],
-    vdb: Callable[[Sequence[str], VectorIndex, int], list[Found]],
-    index: VectorIndex,
-    k: int,
-    blank: Found,
-) -> list[Found]:
-    """The steps of the vector search `vdb` for a batch of texts; `blank` for an empty one."""
-    found = iter(vdb([text for text in texts if text], index, k) if any(texts) else ())
-    return [next(found) if text else blank for text in texts]
-
-
 def rows_of(step: NodeStep | EdgeStep) -> tuple[Scored, ...]:
     """What a step chose, best first."""
     return step.nodes if isinstance(step, NodeStep) else step.edges
 
 
-def with_rows(step: Found, rows: Iterable[Scored], summary: str) -> Found:
-    """The step with these of its rows, and what it then did."""
-    changed: dict[str, Any] = {step.shows: tuple(rows)}  # "nodes" or "edges"
-    return replace(step, summary=summary, items=(), data={}, **changed)
+def with_rows(step: Found, rows: Iterable[Scored], summary: str, operator: str = "") -> Found:
+    """The step with these of its rows, and what it, or another operator, then did."""
+    own: dict[str, Any] = {step.shows: tuple(rows)}  # a NodeStep's nodes, an EdgeStep's edges
+    return type(step)(operator or step.operator, summary, **own)
 
 
 def drop_below(step: Found, cutoff: float | None) -> Found:
@@ -257,13 +254,12 @@ def cited_by_relations(graph: Graph, relations: Iterable[int]) -> list[int]:
 
 
 def fitting(
-    items: Sequence[T], text_of: Callable[[T], str], budget: int | None, count: TokenCounter
+    items: Sequence[T], texts: Iterable[str], budget: int | None, count: TokenCounter
 ) -> list[T]:
     """The first items whose texts fit into a budget of tokens; all where it is None."""
     if budget is None:
         return list(items)
-    sizes = [count_tokens(text_of(item), count) for item in items]
-    return list(items[: prefix(sizes, budget)])
+    return list(items[: prefix([count_tokens(text, count) for text in texts], budget)])
 
 
 def fill(

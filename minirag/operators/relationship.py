@@ -5,7 +5,7 @@ Source: Survey, Sec. 6.1 (op-relationship)
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from scipy import sparse
 
@@ -53,17 +53,6 @@ def vdb(questions: Queries, index: VectorIndex, k: int = 10) -> list[EdgeStep]:
     return steps
 
 
-class _Touching(NamedTuple):
-    """A relation at a chosen node, with all that an order may ask of it."""
-
-    edge: int
-    inside: bool  # both ends are chosen
-    links: int  # chosen nodes that the far end touches
-    prominence: int  # the sum of the ends' degrees
-    weight: float
-    turn: int  # place of the first chosen end
-
-
 def onehop(
     chosen: Sequence[NodeStep],
     graph: Graph,
@@ -80,40 +69,30 @@ def onehop(
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
-    relations = [(i, e.source, e.target) for i, e in enumerate(graph.edges) if e.kind == "relation"]
-    degree = Counter(end for _, *ends in relations for end in set(ends))
+    ends = {i: (e.source, e.target) for i, e in enumerate(graph.edges) if e.kind == "relation"}
+    degree = Counter(node for pair in ends.values() for node in set(pair))
     steps = []
     for step in chosen:
         turn = {node: i for i, node in enumerate(dict.fromkeys(n.index for n in step.nodes))}
-        outward = {
-            (t, s) if s in turn else (s, t) for _, s, t in relations if (s in turn) != (t in turn)
-        }
-        links = Counter(far for far, _ in outward)
-        touching = [
-            _Touching(
-                i,
-                s in turn and t in turn,
-                links[t if s in turn else s],
-                degree[s] + degree[t],
-                graph.edges[i].weight,
-                min(turn[end] for end in (s, t) if end in turn),
-            )
-            for i, s, t in relations
-            if s in turn or t in turn
-        ]
-        if order == "links":
-            touching.sort(key=lambda r: (not r.inside, -r.links, -r.prominence, r.edge))
-        else:
-            touching.sort(key=lambda r: (-r.prominence, -r.weight, r.turn, r.edge))
+        touching = {i: pair for i, pair in ends.items() if not turn.keys().isdisjoint(pair)}
+        inside = {i for i, pair in touching.items() if turn.keys() >= set(pair)}
+        far = {i: t if s in turn else s for i, (s, t) in touching.items()}
+        outward = {(far[i], frozenset(touching[i])) for i in touching if i not in inside}
+        links = Counter(node for node, _ in outward)
+        keys: dict[int, tuple[float, ...]] = {}
+        for i, pair in touching.items():
+            prominence = sum(degree[node] for node in pair)
+            if order == "links":
+                keys[i] = i not in inside, -links[far[i]], -prominence, i
+            else:
+                first = min(turn[node] for node in pair if node in turn)
+                keys[i] = -prominence, -graph.edges[i].weight, first, i
+        best = sorted(touching, key=keys.__getitem__)
         if outside_k is not None:
-            outer = [row for row in touching if not row.inside]
-            gone = set(outer[outside_k * len(turn) :])
-            touching = [row for row in touching if row not in gone]
-        edges = tuple(
-            ScoredEdge(label(graph, row.edge), row.edge, 1.0 + row.inside) for row in touching[:k]
-        )
-        between = sum(row.inside for row in touching)
-        summary = f"{len(touching)} relations at {len(turn)} nodes, {between} of them between two"
-        summary += f"; {len(edges)} taken"
-        steps.append(EdgeStep("relationship onehop", summary, edges=edges))
+            gone = set([i for i in best if i not in inside][outside_k * len(turn) :])
+            best = [i for i in best if i not in gone]
+        edges = tuple(ScoredEdge(label(graph, i), i, 1.0 + (i in inside)) for i in best[:k])
+        between = len(inside.intersection(best))
+        summary = f"{len(best)} relations at {len(turn)} nodes, {between} of them between two"
+        steps.append(EdgeStep("relationship onehop", f"{summary}; {len(edges)} taken", edges=edges))
     return steps

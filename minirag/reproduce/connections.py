@@ -9,7 +9,7 @@ from typing import Any
 
 from ..core.trace import NodeStep
 from ..methods.pathrag import PathRAG
-from ..methods.pathrag_paths import Connections, connections
+from ..methods.pathrag_paths import Connections, connections, flow_graph
 
 THRESHOLDS = (0.3, 0.1, 0.05, 0.02, 0.01, 0.005)
 DIRECTIONS = {"directed": True, "undirected": False}
@@ -63,7 +63,7 @@ def connection_table(
     steps = [found.trace.last(NodeStep) for found in quick.retrieve_many(questions)]
     starts, table = [[node.label for node in step.nodes] for step in steps], {}
     for way, directed in DIRECTIONS.items():
-        ways, alpha = method.with_options(directed=directed).ways.ways, method.chosen.alpha
+        ways, alpha = flow_graph(method.graph, directed).ways, method.chosen.alpha
         for theta in THRESHOLDS:
             seen = [connections(ways, names, alpha, theta) for names in starts]
             table[way, theta] = _summed_up(seen, [len(names) for names in starts])
