@@ -31,12 +31,7 @@ class ChunkExplorer(Explorer):
     """
 
     def __init__(
-        self,
-        document: Document,
-        fact: str,
-        size: int = 70,
-        overlap: int = 0,
-        sizes: tuple[int, int] = (20, 160),
+        self, document: Document, fact: str, size: int = 70, sizes: tuple[int, int] = (20, 160)
     ) -> None:
         if fact not in document.text:
             where = f"does not stand in the document {document.id!r}"
@@ -45,7 +40,7 @@ class ChunkExplorer(Explorer):
         self.end = self.start + len(fact)
         self.tokens = [start for start, _ in token_spans(document.text)]
         sliders = [Slider("size", "chunk size", *sizes, 5, size)]
-        super().__init__([*sliders, Slider("overlap", "overlap", 0, sizes[1] // 2, 5, overlap)])
+        super().__init__([*sliders, Slider("overlap", "overlap", 0, sizes[1] // 2, 5, 0)])
 
     def changed(self, name: str) -> None:
         """A chunk may not repeat all of the one before it."""
@@ -146,9 +141,6 @@ class PassageGraphExplorer(Explorer):
         caption += f"{len(self._alone())} of {len(self.chunks)} passages stand alone."
         alone, places = {"joined to none": self._alone()}, self._places
         return draw_graph(self.graph, places, None, alone, self.labels, caption=caption, height=420)
-
-    def html(self) -> str:
-        return self.figure().svg
 
     def describe(self) -> str:
         shared, chunks = self._shared(), self.chunks

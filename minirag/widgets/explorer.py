@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.display import not_math
 from ..core.errors import MiniragError
+from ..viz import Figure
 
 if TYPE_CHECKING:
     from ipywidgets import VBox, Widget
@@ -97,8 +98,9 @@ class Explorer:
     """Plain state with a text (`describe`) and a picture (`html`); `view()` puts sliders on top of
     it.
 
-    A subclass hands its controls to `__init__` and writes `describe` and `html`. Nothing here needs
-    a kernel: `set` does what a moved slider does, and a moved slider calls `set`.
+    A subclass hands its controls to `__init__` and writes `describe` and `figure`, or `html` where
+    there is more to show. Nothing here needs a kernel: `set` does what a moved slider does, and a
+    moved slider calls `set`.
     """
 
     def __init__(self, controls: Iterable[Control]) -> None:
@@ -133,9 +135,13 @@ class Explorer:
         """The state and what it leads to, as text that is the same on every run."""
         return repr(self)
 
+    def figure(self) -> Figure | None:
+        """The state as a drawing, if a subclass has one."""
+
     def html(self) -> str:
         """The picture: inline SVG and tables, with all corpus text escaped."""
-        return ""
+        figure = self.figure()
+        return figure.svg if figure else ""
 
     def view(self) -> "VBox":
         """The controls above one HTML panel. Every later `set` moves the controls and redraws the

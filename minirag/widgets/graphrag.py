@@ -2,13 +2,21 @@
 
 from functools import lru_cache
 from html import escape
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.errors import MiniragError
+from ..core.results import Answer
 from ..index.sources import cited
+from ..methods.graphrag.map_reduce import MapStep, PackStep, ReduceStep
 from ..prompts.map_reduce import answer_block, unit_block
 from ..text.tokens import count_tokens
-from ..viz import draw_hierarchy, draw_windows
+from ..viz import Figure, draw_hierarchy, draw_windows
 from .explorer import Choice, Explorer, Slider
+
+if TYPE_CHECKING:
+    from ..core.communities import Community
+    from ..core.reports import CommunityIndex
+    from ..methods.graphrag.global_search import GraphRAGGlobal
 
 BACK = "(stay here)"
 
@@ -22,112 +30,101 @@ class HierarchyExplorer(Explorer):
     Source: GraphRAG, Sec. 2.5 (sec-2.5-higher)
     """
 
-    def __init__(self, index, level=0):
+    def __init__(self, index: "CommunityIndex") -> None:
         if not index.communities.items:
             raise MiniragError("The index has no communities: there is nothing to browse.")
         self.index, self.communities = index, index.communities
-        first = self._on(level)[0][1]
+        self.places = {item.id: place for place, item in enumerate(index.communities.items)}
+        shown = self._listed(self.communities.at(0))
         super().__init__(
             [
-                Choice("community", "Community", self._on(level), first),
-                Choice("open", "Open a part", self._parts(first), BACK),
-                Slider("level", "level", 0, self.communities.deepest, 1, level),
+                Choice("community", "Community", shown, shown[0][1]),
+                self._parts(shown[0][1]),
+                Slider("level", "level", 0, self.communities.deepest, 1, 0),
             ]
         )
 
-    def _label(self, place):
+    def _label(self, place: int) -> str:
         item, report = self.communities.items[place], self.index.reports.get(place)
         return f"{item.id}, {len(item.members)} entities: {report.title if report else 'no report'}"
 
-    def _on(self, level):
-        return tuple(
-            (self._label(place), self.communities.items[place].id)
-            for place in self.communities.at(level)
-        )
+    def _listed(self, places: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
+        return tuple((self._label(place), self.communities.items[place].id) for place in places)
 
-    def _parts(self, community):
-        children = self.communities.items[self._place(community)].children
-        return (
-            (BACK, BACK),
-            *((self._label(place), self.communities.items[place].id) for place in children),
-        )
-
-    def _place(self, community):
-        return next(
-            place for place, item in enumerate(self.communities.items) if item.id == community
-        )
+    def _parts(self, community: str) -> Choice:
+        children = self.communities.items[self.places[community]].children
+        return Choice("open", "Open a part", ((BACK, BACK), *self._listed(children)), BACK)
 
     @property
-    def place(self):
+    def place(self) -> int:
         """Position of the open community."""
-        return self._place(self.state["community"])
+        return self.places[self.state["community"]]
 
-    def changed(self, name):
+    @property
+    def community(self) -> "Community":
+        """The open community."""
+        return self.communities.items[self.place]
+
+    def changed(self, name: str) -> None:
         """Opening a part goes one level down to it; a level that does not have the open community
         shows the one that holds it, or its first part.
         """
-        state = self.state
+        state, items = self.state, self.communities.items
         if name == "open" and state["open"] != BACK:
             state["community"] = state["open"]
-            state["level"] = self.communities.items[self.place].level
+            state["level"] = self.community.level
         elif name == "level":
-            members, here = (
-                set(self.communities.items[self.place].members),
-                self.communities.at(state["level"]),
-            )
-            touching = [p for p in here if members & set(self.communities.items[p].members)]
-            state["community"] = self.communities.items[touching[0]].id
+            members, here = set(self.community.members), self.communities.at(state["level"])
+            touching = [place for place in here if members & set(items[place].members)]
+            state["community"] = items[touching[0]].id
         state["open"] = BACK
-        self.controls["community"] = Choice(
-            "community", "Community", self._on(state["level"]), state["community"]
-        )
-        self.controls["open"] = Choice("open", "Open a part", self._parts(state["community"]), BACK)
+        shown = self._listed(self.communities.at(state["level"]))
+        self.controls["community"] = Choice("community", "Community", shown, state["community"])
+        self.controls["open"] = self._parts(state["community"])
 
-    def figure(self):
+    def figure(self) -> Figure:
         names = [node.name for node in self.communities.graph.nodes]
-        levels = [
-            [{names[i] for i in members} for members in self.communities.partition(k)]
-            for k in range(len(self.communities.levels))
-        ]
-        marked = {names[i] for i in self.communities.items[self.place].members}
-        return draw_hierarchy(
-            levels,
-            highlight=[marked],
-            caption="The open community has a thick edge on every level on which it stands.",
-        )
+        partitions = map(self.communities.partition, range(len(self.communities.levels)))
+        levels = [[{names[i] for i in members} for members in level] for level in partitions]
+        marked = {names[i] for i in self.community.members}
+        caption = "The open community has a thick edge on every level on which it stands."
+        return draw_hierarchy(levels, highlight=[marked], caption=caption)
 
-    def _sources(self):
-        ids = [
-            self.communities.graph.chunks[i].id
-            for i in cited(self.index, self.index.reports[self.place].text)[1]
-        ]
-        return ", ".join(sorted(ids)) or "none"
-
-    def html(self):
+    def html(self) -> str:
         return self.figure().svg + self._report_html()
 
-    def _report_html(self):
+    def _report_html(self) -> str:
         report = self.index.reports.get(self.place)
         if report is None:
             return "<p>Nobody wrote a report on this community.</p>"
-        findings = "".join(
-            f"<li><b>{escape(f.summary)}.</b> {escape(f.explanation)}</li>" for f in report.findings
-        )
-        head = f"<h4>{escape(report.title)}</h4><p style='color:#555555'>Written by: {escape(report.source)}. Rating {report.rating:g} of 10.</p>"
+        author = f"Written by: {escape(report.source)}. Rating {report.rating:g} of 10."
+        head = f"<h4>{escape(report.title)}</h4><p style='color:#555555'>{author}</p>"
+        found = [(escape(f.summary), escape(f.explanation)) for f in report.findings]
+        findings = "".join(f"<li><b>{summary}.</b> {why}</li>" for summary, why in found)
         return f"{head}<p>{escape(report.summary)}</p><ul>{findings}</ul>"
 
-    def describe(self):
-        item, report = self.communities.items[self.place], self.index.reports.get(self.place)
-        lines = [
-            f"level {self.state['level']}, community {item.id}: {len(item.members)} entities, {len(item.edges)} relations, {len(item.children)} parts"
-        ]
+    def describe(self) -> str:
+        item, report = self.community, self.index.reports.get(self.place)
+        size = f"{len(item.members)} entities, {len(item.edges)} relations"
+        lines = [f"level {self.state['level']}, community {item.id}: {size}"]
+        lines[0] += f", {len(item.children)} parts"
         if report is None:
-            return lines[0] + "\nno report"
+            return f"{lines[0]}\nno report"
         lines += [f"{report.title} (rating {report.rating:g}, by {report.source})"]
-        lines += [f"  - {finding.summary}" for finding in report.findings] + [
-            f"passages cited: {self._sources()}"
-        ]
+        lines += [f"  - {finding.summary}" for finding in report.findings]
+        chunks = self.communities.graph.chunks
+        sources = sorted(chunks[i].id for i in cited(self.index, report.text)[1])
+        lines += [f"passages cited: {', '.join(sources) or 'none'}"]
         return "\n".join(lines + [f"  part {self._label(child)}" for child in item.children])
+
+
+class Windows(NamedTuple):
+    """What a global search packed: a window for each call of a model, the reduce call last."""
+
+    names: list[str]
+    items: list[list[tuple[str, int]]]  # (label, tokens) of what each window holds
+    headers: list[int]  # tokens of the instructions and the question
+    left_out: list[str]
 
 
 class PackingExplorer(Explorer):
@@ -140,7 +137,15 @@ class PackingExplorer(Explorer):
     Source: GraphRAG, Sec. 2.6 (sec-2.6)
     """
 
-    def __init__(self, method, question, level=0, window=1500, smallest=800, largest=8000):
+    def __init__(
+        self,
+        method: "GraphRAGGlobal",
+        question: str,
+        level: int = 0,
+        window: int = 1500,
+        smallest: int = 800,
+        largest: int = 8000,
+    ) -> None:
         self.method, self.question = method, question
         self._at = lru_cache(maxsize=64)(self._answer)
         deepest = method.index.communities.deepest
@@ -152,82 +157,68 @@ class PackingExplorer(Explorer):
             ]
         )
 
-    def _answer(self, level, window, seed):
+    def _answer(self, level: int, window: int, seed: int) -> Answer:
         return self.method.with_options(level=level, window=window, seed=seed).answer(self.question)
 
     @property
-    def answer(self):
+    def answer(self) -> Answer:
         """The `Answer` at the present state."""
         return self._at(*self.state.values())
 
-    def _steps(self):
-        return {step.operator: step.data for step in self.answer.retrieval.trace}
+    def _steps(self) -> tuple[PackStep, MapStep, ReduceStep]:
+        trace = self.answer.retrieval.trace
+        return trace.last(PackStep), trace.last(MapStep), trace.last(ReduceStep)
 
-    def rows(self):
-        """`(names, windows, headers, left out)` as `viz.draw_windows` takes them: a row a window,
-        and the reduce window last.
-        """
-        steps, choices = (
-            self._steps(),
-            self.method.chosen,
-        )
-        index = self.method.index
-        text = {
-            f"report:{index.communities.items[p].id}": report.text
-            for p, report in index.reports.items()
-        }
-        weigh = lambda unit: count_tokens(unit_block((unit, text[unit])) + "\n\n", choices.count)
-        packed = zip(
-            steps["pack"]["windows"], steps["pack"]["tokens"]
-        )  # a report that was shortened weighs no more than its window
-        windows = [
-            [(unit.removeprefix("report:"), min(weigh(unit), total)) for unit in held]
-            for held, total in packed
-        ]
-        headers = [
-            max(0, total - sum(t for _, t in held))
-            for total, held in zip(steps["pack"]["tokens"], windows)
-        ]
-        helpful = sorted(
-            (row for row in steps["map"]["answers"] if row[1] > 0), key=lambda row: -row[1]
-        )
-        boxes = [
-            (f"#{i} ({row[1]:g})", count_tokens(answer_block(i, row) + "\n\n", choices.count))
-            for i, row in enumerate(helpful, start=1)
-        ]
-        lost = steps["reduce"]["left_out"]
-        fit = boxes[: len(boxes) - lost]
-        headers.append(max(0, steps["reduce"]["tokens"] - sum(t for _, t in fit)))
-        names = [f"map {i}" for i in range(1, len(windows) + 1)] + ["reduce"]
-        return names, [*windows, boxes], headers, [label for label, _ in boxes[len(fit) :]]
+    def rows(self) -> Windows:
+        """The windows that were packed, in their order."""
+        pack, partial, reduce = self._steps()
+        count = self.method.chosen.count
+        items = self.method.index.communities.items
+        reports = self.method.index.reports
+        text = {f"report:{items[place].id}": report.text for place, report in reports.items()}
+        windows, headers = [], []
+        for units, total in zip(pack.windows, pack.tokens):
+            held = []
+            for unit in units:  # a report that was shortened weighs no more than its window
+                tokens = count_tokens(unit_block((unit, text[unit])) + "\n\n", count)
+                held.append((unit.removeprefix("report:"), min(tokens, total)))
+            windows.append(held)
+            headers.append(max(0, total - sum(tokens for _, tokens in held)))
+        helpful = [answer for answer in partial.answers if answer.score > 0]
+        answers = []
+        for i, answer in enumerate(sorted(helpful, key=lambda row: -row.score), start=1):
+            tokens = count_tokens(answer_block(i, answer) + "\n\n", count)
+            answers.append((f"#{i} ({answer.score:g})", tokens))
+        fit = answers[: len(answers) - reduce.left_out]
+        headers.append(max(0, reduce.tokens - sum(tokens for _, tokens in fit)))
+        names = [f"map {i}" for i in range(1, len(windows) + 1)]
+        lost = [label for label, _ in answers[len(fit) :]]
+        return Windows([*names, "reduce"], [*windows, answers], headers, lost)
 
-    def figure(self):
+    def figure(self) -> Figure:
         names, windows, headers, lost = self.rows()
-        caption = "A box is a report, or in the last row a partial answer with its score in brackets; the pale box is the instructions and the question."
+        caption = "A box is a report, or in the last row a partial answer with its score in "
+        caption += "brackets; the pale box is the instructions and the question."
         return draw_windows(windows, self.state["window"], headers, names, lost, caption=caption)
 
-    def html(self):
-        said = f"<p style='color:#555555'>Answers by {escape(self.method.llm.name)}.</p>"
-        return self.figure().svg + said
+    def html(self) -> str:
+        author = f"Answers by {escape(self.method.llm.name)}."
+        return f"{self.figure().svg}<p style='color:#555555'>{author}</p>"
 
-    def describe(self):
-        steps, state = self._steps(), self.state
-        pack, reduce = steps["pack"], steps["reduce"]
-        count, held = sum(map(len, pack["windows"])), zip(pack["windows"], pack["tokens"])
-        lines = [
-            f"level {state['level']}, window {state['window']}, seed {state['seed']}: {count} reports in {len(pack['windows'])} windows"
-        ]
-        lines += [
-            f"  map {i}: {total} tokens: {', '.join(u.removeprefix('report:') for u in some)}"
-            for i, (some, total) in enumerate(held, start=1)
-        ]
-        for key in ("shortened", "left_out"):
-            lines += [f"  {key.replace('_', ' ')}: {', '.join(pack[key])}"] * bool(pack[key])
-        kept = len(steps["map"]["answers"]) - steps["map"]["dropped"] - reduce["left_out"]
-        dropped, lost = steps["map"]["dropped"], reduce["left_out"]
-        return "\n".join(
-            [
-                *lines,
-                f"  reduce: {reduce['tokens']} tokens, {kept} answers kept, {dropped} dropped at score 0, {lost} did not fit",
-            ]
+    def describe(self) -> str:
+        pack, partial, reduce = self._steps()
+        state, count = self.state, sum(map(len, pack.windows))
+        lines = [f"level {state['level']}, window {state['window']}, seed {state['seed']}: "]
+        lines[0] += f"{count} reports in {len(pack.windows)} windows"
+        for i, (units, total) in enumerate(zip(pack.windows, pack.tokens), start=1):
+            reports = ", ".join(unit.removeprefix("report:") for unit in units)
+            lines.append(f"  map {i}: {total} tokens: {reports}")
+        lines += [f"  shortened: {', '.join(pack.shortened)}"] if pack.shortened else []
+        lines += [f"  left out: {', '.join(pack.left_out)}"] if pack.left_out else []
+        dropped, lost = partial.dropped, reduce.left_out
+        kept = f"{len(partial.answers) - dropped - lost} answers kept"
+        lines.append(
+            f"  reduce: {reduce.tokens} tokens, {kept}, {dropped} dropped at score 0, "
+            f"{lost} did not fit"
         )
+        return "\n".join(lines)

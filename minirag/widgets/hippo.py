@@ -47,7 +47,6 @@ class HippoExplorer(Explorer):
         question: str | None = None,
         k: int = 5,
         nodes: int = 26,
-        show_gold: bool = True,
     ) -> None:
         listed = questions.questions if isinstance(questions, Corpus) else questions
         named = ((f"q{i}", q) for i, q in enumerate(listed, start=1))
@@ -55,7 +54,7 @@ class HippoExplorer(Explorer):
         if not asked:
             wanted = "pass a corpus that has some, or a list of strings"
             raise MiniragError(f"HippoExplorer needs at least one question: {wanted}.")
-        self.method, self.k, self.nodes, self.show_gold = method, k, nodes, show_gold
+        self.method, self.k, self.nodes = method, k, nodes
         self.questions = {q.id: q for q in asked}
         self._walked: dict[float, HippoRAG] = {}
         self._at = lru_cache(maxsize=32)(self._compute)
@@ -165,19 +164,20 @@ class HippoExplorer(Explorer):
         caption = f"The {len(shown)} nodes shown hold {share:.1f} % of the mass; "
         caption += f"{len(scores)} nodes in all."
         mass, roles = {self._name(i): float(scores[i]) for i in shown}, {"query node": list(names)}
+        title = self.question.text
         return draw_graph(
             part,
             places,
             mass,
             roles,
-            title=self.question.text,
+            title=title,
             caption=caption,
             score_name="mass",
             score_max=peak,
         )
 
     def html(self) -> str:
-        retrieval, gold = self.retrieval, self.question.gold if self.show_gold else ()
+        retrieval, gold = self.retrieval, self.question.gold
         if not self._mass(retrieval).any():
             note = "<p>No node is linked to this question, so no mass flows.</p>"
             return note + passage_table(retrieval.passages, gold)
@@ -202,8 +202,7 @@ class HippoExplorer(Explorer):
             f"mass: {', '.join(mass) or 'none'}",
             "passages:",
         ]
-        gold = self.question.gold if self.show_gold else ()
-        return "\n".join(lines + passage_lines(retrieval.passages, gold))
+        return "\n".join(lines + passage_lines(retrieval.passages, self.question.gold))
 
 
 def _linked(retrieval: Retrieval) -> Sequence[ScoredNode]:
@@ -285,9 +284,6 @@ class WalkExplorer(Explorer):
         name, peak = "probability mass", self.home.max()
         mass = (self._places, self.mass, self.seeds)
         return draw_graph(self.graph, *mass, caption=caption, score_name=name, score_max=peak)
-
-    def html(self) -> str:
-        return self.figure().svg
 
     def describe(self) -> str:
         state, mass = self.state, self.mass
