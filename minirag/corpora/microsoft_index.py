@@ -2,15 +2,17 @@
 them.
 
 Two layouts: "2024" (`create_final_*.parquet`, as Operation Dulce is published) and "current"
-(`entities.parquet` and so on). Needs pandas and
-pyarrow: `pip install minirag-kit[parquet]`.
+(`entities.parquet` and so on). Needs pandas and pyarrow: `pip install minirag-kit[parquet]`.
 """
 
 import json
+import math
 import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from ..core.communities import Communities, Community
 from ..core.corpus import Chunk
@@ -21,18 +23,13 @@ from ..core.reports import CommunityIndex, Finding, Report
 from .microsoft_tables import tables_2024, tables_current
 
 SOURCE = "Microsoft GraphRAG's own index files"
-TABLES = (
-    "entities",
-    "relationships",
-    "communities",
-    "community_reports",
-    "text_units",
-    "covariates",
-    "documents",
-)
-OPTIONAL = ("covariates", "documents", "communities", "community_reports")
+NEEDED = ("entities", "relationships", "text_units")
+OPTIONAL = ("communities", "community_reports", "covariates", "documents")
 PREFIX = {"2024": "create_final_", "current": ""}
 LEVEL_ROW = "nodes"  # the 2024 layout keeps membership and levels in a table of its own
+
+Row = Mapping[str, Any]  # Any: what a cell holds
+Positions = Mapping[str, int]  # id or name -> position
 
 
 @dataclass(frozen=True)
@@ -44,61 +41,47 @@ class MicrosoftIndex:
     graph: Graph
     index: CommunityIndex
     layout: str
-    unlinked: tuple[dict, ...] = ()
+    unlinked: tuple[Row, ...] = ()
 
     @property
-    def claims(self):
+    def claims(self) -> int:
         """How many claims the files hold, linked to an entity or not."""
         return len(self.graph.claims) + len(self.unlinked)
 
-    def __repr__(self):
-        held = f"{len(self.graph.nodes)} entities, {len(self.graph.edges)} relationships, {self.claims} claims ({len(self.unlinked)} about no entity)"
-        return f"MicrosoftIndex ({self.layout} layout): {held}, {len(self.index.reports)} reports, {len(self.graph.chunks)} text units"
+    def __repr__(self) -> str:
+        graph = self.graph
+        held = f"{len(graph.nodes)} entities, {len(graph.edges)} relationships"
+        held += f", {self.claims} claims ({len(self.unlinked)} about no entity)"
+        held += f", {len(self.index.reports)} reports, {len(graph.chunks)} text units"
+        return f"MicrosoftIndex ({self.layout} layout): {held}"
 
 
-def read_microsoft(path):
-    """Read a folder, or a zip, of either layout as a `MicrosoftIndex`. Raises `MiniragError` naming
-    what is missing.
-    """
+def read_microsoft(path: str | Path) -> MicrosoftIndex:
+    """Read a folder, or a zip, of either layout. Raises `MiniragError` naming what is missing."""
     tables, layout = _open(Path(path))
-    units = tables["text_units"].to_dict("records")
     chunks = tuple(
-        Chunk(
-            str(row["id"]),
-            row["text"],
-            document_id=_first(row.get("document_ids")),
-            end=len(row["text"]),
-        )
-        for row in units
+        Chunk(str(r["id"]), r["text"], document_id=_first(r, "document_ids"), end=len(r["text"]))
+        for r in tables["text_units"]
     )
-    place = {chunk.id: i for i, chunk in enumerate(chunks)}
-    entities, relations = (
-        tables["entities"].to_dict("records"),
-        tables["relationships"].to_dict("records"),
-    )
+    unit = {chunk.id: i for i, chunk in enumerate(chunks)}
     nodes = tuple(
-        Node(_name(row), _text(row, "type"), _text(row, "description"), _places(row, place))
-        for row in entities
+        Node(_name(row), _text(row, "type"), _text(row, "description"), _units(row, unit))
+        for row in tables["entities"]
     )
     position = {node.name: i for i, node in enumerate(nodes)}
-    edges = tuple(_edge(row, position, place) for row in relations)
-    rows = tables["covariates"].to_dict("records") if "covariates" in tables else []
-    linked = [row for row in rows if row["subject_id"] in position]
-    claims = tuple(_claim(i, row, position, place) for i, row in enumerate(linked))
+    edges = tuple(_edge(row, position, unit) for row in tables["relationships"])
+    linked = [row for row in tables["covariates"] if row["subject_id"] in position]
+    unlinked = tuple(row for row in tables["covariates"] if row["subject_id"] not in position)
+    claims = tuple(_claim(i, row, position, unit) for i, row in enumerate(linked))
     graph = Graph("textual knowledge", SOURCE, nodes, edges, chunks, claims)
     communities = _communities(tables, graph, layout)
-    numbers = {item.id: i for i, item in enumerate(communities.items)}
-    reports = {}
-    for row in (
-        tables["community_reports"].to_dict("records") if "community_reports" in tables else []
-    ):
-        if str(row["community"]) in numbers:
-            reports[numbers[str(row["community"])]] = _report(row)
-    unlinked = tuple(row for row in rows if row["subject_id"] not in position)
+    place = {item.id: i for i, item in enumerate(communities.items)}
+    rows = {str(row["community"]): row for row in tables["community_reports"]}
+    reports = {place[id]: _report(row) for id, row in rows.items() if id in place}
     return MicrosoftIndex(graph, CommunityIndex(communities, reports, {}, SOURCE), layout, unlinked)
 
 
-def load_dulce(folder=None):
+def load_dulce(folder: str | Path | None = None) -> MicrosoftIndex:
     """Microsoft's published GPT-4 index of Operation Dulce, fetched first if it is not there.
 
     Source: GraphRAG, Table 3 (tab-3)
@@ -109,10 +92,10 @@ def load_dulce(folder=None):
     return read_microsoft(fetch(dataset, folder) / dataset.file("index").name)
 
 
-def write_microsoft(index, folder, layout="current", unlinked=()):
-    """Write a `CommunityIndex` (or a graph's communities with no reports) in one of the two
-    layouts; every file whole or not at all.
-    """
+def write_microsoft(
+    index: CommunityIndex, folder: str | Path, layout: str = "current", unlinked: Sequence[Row] = ()
+) -> Path:
+    """Write a `CommunityIndex` in one of the two layouts; every file whole or not at all."""
     if layout not in PREFIX:
         raise MiniragError(f"layout={layout!r}: expected one of {', '.join(map(repr, PREFIX))}.")
     tables = (tables_current if layout == "current" else tables_2024)(index, unlinked)
@@ -123,8 +106,8 @@ def write_microsoft(index, folder, layout="current", unlinked=()):
     return Path(folder)
 
 
-def _open(path):
-    """The tables that `path` holds, by plain name, and their layout."""
+def _open(path: Path) -> tuple[dict[str, list[Row]], str]:
+    """Rows of the tables that `path` holds, by plain name, and their layout."""
     try:
         import pandas as pd
         import pyarrow  # noqa: F401
@@ -136,134 +119,121 @@ def _open(path):
         files = {file.name: file.read_bytes for file in path.glob("*.parquet")}
     elif zipfile.is_zipfile(path):
         archive = zipfile.ZipFile(path)
-        files = {
-            Path(name).name: (lambda name=name: archive.read(name))
-            for name in archive.namelist()
-            if name.endswith(".parquet")
-        }
+        parts = [zipfile.Path(archive, name) for name in archive.namelist()]
+        files = {part.name: part.read_bytes for part in parts}
     else:
         raise MiniragError(
             f"{path} is neither a folder nor a zip file with parquet files of a GraphRAG index."
         )
     layout = "2024" if "create_final_entities.parquet" in files else "current"
-    wanted = [*TABLES, LEVEL_ROW] if layout == "2024" else TABLES
-    found = {
-        name: files[f"{PREFIX[layout]}{name}.parquet"]
-        for name in wanted
-        if f"{PREFIX[layout]}{name}.parquet" in files
-    }
-    missing = [name for name in wanted if name not in found and name not in OPTIONAL]
-    if missing:
-        needed = ", ".join(
-            f"{PREFIX[layout]}{name}.parquet" for name in wanted if name not in OPTIONAL
-        )
+    needed = [*NEEDED, LEVEL_ROW] if layout == "2024" else NEEDED
+    name_of = {table: f"{PREFIX[layout]}{table}.parquet" for table in (*needed, *OPTIONAL)}
+    if missing := [name_of[table] for table in needed if name_of[table] not in files]:
+        wanted = ", ".join(name_of[table] for table in needed)
         raise MiniragError(
-            f"{path} has no {PREFIX[layout]}{missing[0]}.parquet; an index of the {layout} layout has {needed}."
+            f"{path} has no {missing[0]}; an index of the {layout} layout has {wanted}."
         )
-    return {name: pd.read_parquet(BytesIO(read())) for name, read in found.items()}, layout
+    read = {
+        table: pd.read_parquet(BytesIO(files[name]())).to_dict("records") if name in files else []
+        for table, name in name_of.items()
+    }
+    return read, layout
 
 
-def _communities(tables, graph, layout):
+def _communities(tables: Mapping[str, list[Row]], graph: Graph, layout: str) -> Communities:
     """Communities with Microsoft's own ids; a community that is split no further stands on the
     deeper levels too.
     """
     members, level = (_members_2024 if layout == "2024" else _members_current)(tables, graph)
-    order = sorted(members, key=lambda c: (level[c], _number(c)))
-    number, parent = {c: i for i, c in enumerate(order)}, {}
-    for c in order:
-        above = [p for p in order if level[p] == level[c] - 1 and members[c] <= members[p]]
-        parent[c] = number[above[0]] if above else None
-    items = [Community(c, level[c], tuple(sorted(members[c])), parent=parent[c]) for c in order]
-    split = set(parent.values())
-    depth = max(level.values(), default=-1) + 1
+    order = sorted(members, key=lambda id: (level[id], int(id) if id.isdigit() else math.inf, id))
+    number = {id: i for i, id in enumerate(order)}
+    items = []
+    for id in order:
+        above = [p for p in order if level[p] == level[id] - 1 and members[id] <= members[p]]
+        parent = number[above[0]] if above else None
+        items.append(Community(id, level[id], tuple(sorted(members[id])), parent=parent))
+    split = {item.parent for item in items}
     levels = [
-        tuple(
-            i
-            for i, item in enumerate(items)
-            if item.level == k or (item.level < k and i not in split)
-        )
-        for k in range(depth)
+        [i for i, item in enumerate(items) if item.level == k or item.level < k and i not in split]
+        for k in range(max(level.values(), default=-1) + 1)
     ]
     return Communities.of(graph, items, levels, SOURCE)
 
 
-def _members_2024(tables, graph):
-    members, level = {}, {}
-    for row in tables[LEVEL_ROW].to_dict("records"):
+Members = tuple[dict[str, set[int]], dict[str, int]]  # of each community, and its level
+
+
+def _members_2024(tables: Mapping[str, list[Row]], graph: Graph) -> Members:
+    members: dict[str, set[int]] = {}
+    level = {}
+    for row in tables[LEVEL_ROW]:
         if isinstance(row["community"], str) and row["community"]:
             members.setdefault(row["community"], set()).add(graph.position[row["title"]])
             level[row["community"]] = int(row["level"])
     return members, level
 
 
-def _members_current(tables, graph):
-    ids = {
-        str(row["id"]): graph.position[_name(row)] for row in tables["entities"].to_dict("records")
-    }
-    rows = tables["communities"].to_dict("records") if "communities" in tables else []
-    members = {str(row["community"]): {ids[str(i)] for i in row["entity_ids"]} for row in rows}
-    return members, {str(row["community"]): int(row["level"]) for row in rows}
+def _members_current(tables: Mapping[str, list[Row]], graph: Graph) -> Members:
+    place = {str(row["id"]): graph.position[_name(row)] for row in tables["entities"]}
+    rows = {str(row["community"]): row for row in tables["communities"]}
+    members = {id: {place[str(entity)] for entity in row["entity_ids"]} for id, row in rows.items()}
+    return members, {id: int(row["level"]) for id, row in rows.items()}
 
 
-def _number(community):
-    return (0, int(community)) if str(community).isdigit() else (1, str(community))
-
-
-def _name(row):
+def _name(row: Row) -> str:
     return row["title"] if "title" in row else row["name"]
 
 
-def _first(values):
-    return (
-        str(values[0])
-        if values is not None and not isinstance(values, float) and len(values)
-        else ""
-    )
+def _listed(row: Row, key: str) -> Iterable[Any]:
+    """A cell that holds a list; missing values are empty."""
+    value = row.get(key)
+    return () if value is None or isinstance(value, float) else value
 
 
-def _text(row, key):
+def _first(row: Row, key: str) -> str:
+    return next(map(str, _listed(row, key)), "")
+
+
+def _text(row: Row, key: str) -> str:
     """A cell as text; missing values and the word NONE are empty."""
     value = row.get(key)
     return value if isinstance(value, str) and value.upper() != "NONE" else ""
 
 
-def _places(row, place):
-    listed = row.get("text_unit_ids")
-    return tuple(
-        sorted(place[str(i)] for i in (listed if listed is not None else ()) if str(i) in place)
-    )
+def _units(row: Row, unit: Positions) -> tuple[int, ...]:
+    return tuple(sorted(unit[str(i)] for i in _listed(row, "text_unit_ids") if str(i) in unit))
 
 
-def _edge(row, position, place):
-    missing = [row[end] for end in ("source", "target") if row[end] not in position]
-    if missing:
+def _edge(row: Row, position: Positions, unit: Positions) -> Edge:
+    ends = row["source"], row["target"]
+    if missing := [end for end in ends if end not in position]:
         raise MiniragError(
             f"A relationship ends at {missing[0]!r}, which is no entity of the index: the files do not belong together."
         )
-    return Edge(
-        position[row["source"]],
-        position[row["target"]],
-        "",
+    source, target = (position[end] for end in ends)
+    weight, units = float(row["weight"]), _units(row, unit)
+    return Edge(source, target, description=_text(row, "description"), weight=weight, chunks=units)
+
+
+def _claim(place: int, row: Row, position: Positions, unit: Positions) -> Claim:
+    number = int(row["human_readable_id"])
+    return Claim(
+        position[row["subject_id"]],
+        position.get(row["object_id"]),
+        _text(row, "type"),
+        _text(row, "status"),
+        _text(row, "start_date"),
+        _text(row, "end_date"),
         _text(row, "description"),
-        "",
-        float(row["weight"]),
-        _places(row, place),
+        _text(row, "source_text"),
+        (unit.get(str(row["text_unit_id"]), 0),),
+        None if number == place else number,
     )
 
 
-def _claim(i, row, position, place):
-    dates = [_text(row, key) for key in ("start_date", "end_date")]
-    said = [_text(row, key) for key in ("description", "source_text")]
-    chunks, number = (place.get(str(row["text_unit_id"]), 0),), int(row["human_readable_id"])
-    number = None if number == i else number
-    about = position[row["subject_id"]], position.get(row["object_id"])
-    return Claim(*about, _text(row, "type"), _text(row, "status"), *dates, *said, chunks, number)
-
-
-def _report(row):
-    listed = row["findings"]
-    listed = (
-        json.loads(listed) if isinstance(listed, str) else ([] if listed is None else list(listed))
-    )
+def _report(row: Row) -> Report:
+    found = row["findings"]
+    findings = json.loads(found) if isinstance(found, str) else _listed(row, "findings")
     why = _text(row, "rank_explanation") or _text(row, "rating_explanation")
-    return Report(row["title"], row["summary"], float(row["rank"]), why, Finding.several(listed), SOURCE)
+    rating = float(row["rank"])
+    return Report(row["title"], row["summary"], rating, why, Finding.several(findings), SOURCE)

@@ -3,89 +3,105 @@ its current columns.
 """
 
 import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from ..core.corpus import Chunk
+from ..core.graph import Edge, Node
+from ..core.reports import CommunityIndex
 from ..text.tokens import count_tokens
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def tables_current(index, unlinked=()):
+Row = dict[str, Any]  # Any: what a cell holds
+CLAIM = "id type description subject_id object_id status start_date end_date source_text".split()
+
+
+def tables_current(
+    index: CommunityIndex, unlinked: Sequence[Mapping[str, Any]] = ()
+) -> "dict[str, pd.DataFrame]":
     """`{table: DataFrame}` with the columns that current releases write."""
     import pandas as pd
 
     built = _Rows(index)
     tables = {
-        "entities": built.entities(), "relationships": built.relationships(), "communities": built.communities(),
-        "community_reports": built.reports(), "text_units": built.text_units(), "documents": built.documents(),
-    }  # fmt: skip
+        "entities": built.entities(),
+        "relationships": built.relationships(),
+        "communities": built.communities(),
+        "community_reports": built.reports(),
+        "text_units": built.text_units(),
+        "documents": built.documents(),
+    }
     if index.communities.graph.claims or unlinked:
         tables["covariates"] = built.covariates(unlinked)
     return {name: pd.DataFrame(rows) for name, rows in tables.items()}
 
 
-def tables_2024(index, unlinked=()):
+def tables_2024(
+    index: CommunityIndex, unlinked: Sequence[Mapping[str, Any]] = ()
+) -> "dict[str, pd.DataFrame]":
     """The same in the columns of the 2024 files; membership lies in a table `nodes`, one row an
     entity and level.
     """
     import pandas as pd
 
-    built, tables = _Rows(index), tables_current(index, unlinked)
-    old = {name: table.copy() for name, table in tables.items()}
-    old["entities"] = old["entities"].rename(columns={"title": "name"})[
-        ["id", "name", "type", "description", "human_readable_id", "text_unit_ids"]
-    ]
+    old = tables_current(index, unlinked)
+    entities = old["entities"].rename(columns={"title": "name"})
+    kept = ["id", "name", "type", "description", "human_readable_id", "text_unit_ids"]
+    old["entities"] = entities[kept]
     old["relationships"] = old["relationships"].rename(columns={"combined_degree": "rank"})
-    old["communities"] = old["communities"].rename(columns={"community": "raw_community"})
-    old["communities"]["id"] = old["communities"]["raw_community"].astype(str)
-    old["communities"] = old["communities"][
-        ["id", "title", "level", "raw_community", "relationship_ids", "text_unit_ids"]
-    ]
-    if len(old["community_reports"]):
-        old["community_reports"]["community"] = old["community_reports"]["community"].astype(str)
+    communities = old["communities"].rename(columns={"community": "raw_community"})
+    communities["id"] = communities["raw_community"].astype(str)
+    kept = ["id", "title", "level", "raw_community", "relationship_ids", "text_unit_ids"]
+    old["communities"] = communities[kept]
+    reports = old["community_reports"]
+    if len(reports):
+        reports["community"] = reports["community"].astype(str)
     old["documents"] = old["documents"].rename(columns={"text": "raw_content"})
-    return {**old, "nodes": pd.DataFrame(built.nodes())}
+    return {**old, "nodes": pd.DataFrame(_Rows(index).nodes())}
 
 
-def _key(*parts):
-    return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()[
-        :32
-    ]
+def _key(*parts: object) -> str:
+    text = "\0".join(map(str, parts))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 class _Rows:
     """Rows of each table. Ids are hashes of names, so that the same graph gives the same files."""
 
-    def __init__(self, index):
+    def __init__(self, index: CommunityIndex) -> None:
         self.index, self.graph = index, index.communities.graph
-        self.items, g = index.communities.items, self.graph
-        self.entity = [_key("entity", node.name) for node in g.nodes]
+        self.items, graph = index.communities.items, self.graph
+        names = [node.name for node in graph.nodes]
+        self.entity = [_key("entity", name) for name in names]
         self.relation = [
-            _key("relationship", i, g.nodes[e.source].name, g.nodes[e.target].name)
-            for i, e in enumerate(g.edges)
+            _key("relationship", i, names[edge.source], names[edge.target])
+            for i, edge in enumerate(graph.edges)
         ]
-        self.claim = [_key("claim", i, c.description) for i, c in enumerate(g.claims)]
-        self.unit = [chunk.id for chunk in g.chunks]
-        self.degree = [0] * len(g.nodes)
-        for edge in g.edges:
+        self.claim = [_key("claim", i, claim.description) for i, claim in enumerate(graph.claims)]
+        self.unit = [chunk.id for chunk in graph.chunks]
+        self.degree = [0] * len(graph.nodes)
+        for edge in graph.edges:
             self.degree[edge.source] += 1
             self.degree[edge.target] += 1
         # Microsoft numbers communities through all levels; ours are numbered as they stand, and
         # keep their own number where it is one.
-        own = all(item.id.isdigit() for item in self.items)
-        self.number = [int(item.id) if own else i for i, item in enumerate(self.items)]
+        numbered = all(item.id.isdigit() for item in self.items)
+        self.number = [int(item.id) if numbered else i for i, item in enumerate(self.items)]
 
-    def units(self, places):
+    def units(self, places: Iterable[int]) -> list[str]:
+        """Ids of text units."""
         return [self.unit[i] for i in sorted(set(places))]
 
-    def entities(self):
+    def entities(self) -> Iterator[Row]:
         for i, node in enumerate(self.graph.nodes):
-            common = {
+            yield {
                 "id": self.entity[i],
                 "human_readable_id": i,
                 "title": node.name,
                 "type": node.type,
                 "description": node.description,
-            }
-            yield {
-                **common,
                 "text_unit_ids": self.units(node.chunks),
                 "frequency": len(set(node.chunks)),
                 "degree": self.degree[i],
@@ -93,178 +109,132 @@ class _Rows:
                 "y": 0.0,
             }
 
-    def nodes(self):
+    def nodes(self) -> Iterator[Row]:
         for level in range(len(self.index.communities.levels)):
-            home = {
-                i: self.number[p]
-                for p, item in enumerate(self.items)
-                if item.level == level
-                for i in item.members
-            }
+            here = [p for p, item in enumerate(self.items) if item.level == level]
+            home = {i: str(self.number[p]) for p in here for i in self.items[p].members}
             for i, node in enumerate(self.graph.nodes):
-                row = {
+                yield {
                     "level": level,
                     "title": node.name,
                     "type": node.type,
                     "description": node.description,
-                    "community": str(home[i]) if i in home else None,
-                }
-                yield {
-                    **row,
+                    "community": home.get(i),
                     "degree": self.degree[i],
                     "human_readable_id": i,
                     "id": self.entity[i],
                 }
 
-    def relationships(self):
-        for i, e in enumerate(self.graph.edges):
-            row = {
+    def relationships(self) -> Iterator[Row]:
+        for i, edge in enumerate(self.graph.edges):
+            yield {
                 "id": self.relation[i],
                 "human_readable_id": i,
-                "source": self.graph.nodes[e.source].name,
-                "target": self.graph.nodes[e.target].name,
+                "source": self.graph.nodes[edge.source].name,
+                "target": self.graph.nodes[edge.target].name,
+                "description": edge.description or edge.name,
+                "weight": edge.weight,
+                "combined_degree": self.degree[edge.source] + self.degree[edge.target],
+                "text_unit_ids": self.units(edge.chunks),
             }
-            row |= {
-                "description": e.description or e.name,
-                "weight": e.weight,
-                "combined_degree": self.degree[e.source] + self.degree[e.target],
-            }
-            yield {**row, "text_unit_ids": self.units(e.chunks)}
 
-    def communities(self):
+    def communities(self) -> Iterator[Row]:
         for place, item in enumerate(self.items):
-            units = [u for i in item.members for u in self.graph.nodes[i].chunks]
-            row = {
+            read = [chunk for i in item.members for chunk in self.graph.nodes[i].chunks]
+            yield {
                 **self._place(place),
                 "id": _key("community", item.id),
                 "title": f"Community {self.number[place]}",
-            }
-            row |= {
                 "entity_ids": [self.entity[i] for i in item.members],
                 "relationship_ids": [self.relation[i] for i in item.edges],
-            }
-            yield {
-                **row,
-                "text_unit_ids": self.units(units),
+                "text_unit_ids": self.units(read),
                 "period": "",
                 "size": len(item.members),
             }
 
-    def reports(self):
+    def reports(self) -> Iterator[Row]:
         for place, report in sorted(self.index.reports.items()):
-            row = {
+            yield {
                 **self._place(place),
                 "id": _key("report", self.items[place].id),
                 "title": report.title,
                 "summary": report.summary,
-            }
-            row |= {
                 "full_content": report.text,
                 "rank": report.rating,
                 "rank_explanation": report.rating_explanation,
-            }
-            findings = [
-                {"summary": f.summary, "explanation": f.explanation} for f in report.findings
-            ]
-            row |= {"rating_explanation": report.rating_explanation, "findings": findings}
-            yield {
-                **row,
+                "rating_explanation": report.rating_explanation,
+                "findings": [vars(finding) for finding in report.findings],
                 "full_content_json": report.to_json(),
                 "period": "",
                 "size": len(self.items[place].members),
             }
 
-    def _place(self, place):
-        item = self.items[place]
-        number = self.number[place]
-        parent = -1 if item.parent is None else self.number[item.parent]
+    def _place(self, place: int) -> Row:
+        item, number = self.items[place], self.number[place]
         return {
             "human_readable_id": number,
             "community": number,
             "level": item.level,
-            "parent": parent,
-            "children": [self.number[c] for c in item.children],
+            "parent": -1 if item.parent is None else self.number[item.parent],
+            "children": [self.number[child] for child in item.children],
         }
 
-    def text_units(self):
+    def _read_from(self, elements: Sequence[Node | Edge], ids: Sequence[str]) -> list[list[str]]:
+        """For each text unit the ids of the elements that were read from it."""
+        held: list[list[str]] = [[] for _ in self.unit]
+        for element, id in zip(elements, ids):
+            for unit in sorted(set(element.chunks)):
+                held[unit].append(id)
+        return held
+
+    def text_units(self) -> Iterator[Row]:
         graph = self.graph
-        entities, relations, claims = [], [], []
-        for found, elements in ((entities, graph.nodes), (relations, graph.edges)):
-            held = [[] for _ in self.unit]
-            for i, element in enumerate(elements):
-                for u in sorted(set(element.chunks)):
-                    held[u].append((self.entity if elements is graph.nodes else self.relation)[i])
-            found += held
-        made = lambda unit: [i for i, claim in enumerate(graph.claims) if unit in claim.chunks]
-        claims += [[self.claim[i] for i in made(unit)] for unit in range(len(self.unit))]
+        entities = self._read_from(graph.nodes, self.entity)
+        relations = self._read_from(graph.edges, self.relation)
         for i, chunk in enumerate(graph.chunks):
-            row = {
+            told = [id for id, claim in zip(self.claim, graph.claims) if i in claim.chunks]
+            yield {
                 "id": chunk.id,
                 "human_readable_id": i,
                 "text": chunk.text,
                 "n_tokens": count_tokens(chunk.text),
-                "document_ids": [self._document(chunk)],
-            }
-            yield {
-                **row,
+                "document_ids": [chunk.document_id or chunk.id],
                 "entity_ids": entities[i],
                 "relationship_ids": relations[i],
-                "covariate_ids": claims[i],
+                "covariate_ids": told,
             }
 
-    def _document(self, chunk):
-        return chunk.document_id or chunk.id
-
-    def documents(self):
-        held = {}
+    def documents(self) -> Iterator[Row]:
+        held: dict[str, list[Chunk]] = {}
         for chunk in self.graph.chunks:
-            held.setdefault(self._document(chunk), []).append(chunk)
+            held.setdefault(chunk.document_id or chunk.id, []).append(chunk)
         for i, (name, chunks) in enumerate(held.items()):
-            units = [chunk.id for chunk in chunks]
-            text = "\n".join(chunk.text for chunk in chunks)
             yield {
                 "id": name,
                 "human_readable_id": i,
                 "title": chunks[0].title or name,
-                "text": text,
-                "text_unit_ids": units,
+                "text": "\n".join(chunk.text for chunk in chunks),
+                "text_unit_ids": [chunk.id for chunk in chunks],
             }
 
-    def covariates(self, unlinked=()):
-        name = lambda i: "NONE" if i is None else self.graph.nodes[i].name
-        for i, c in enumerate(self.graph.claims):
-            number = i if c.number is None else c.number
-            row = {
-                "id": self.claim[i],
-                "human_readable_id": number,
-                "covariate_type": "claim",
-                "type": c.type,
-                "description": c.description,
-            }
-            row |= {
-                "subject_id": name(c.subject),
-                "object_id": name(c.object),
-                "status": c.status,
-                "start_date": c.start or "NONE",
-            }
-            # The files know one text unit a claim: of claims summarised from several, the first.
-            unit = self.unit[c.chunks[0]] if self.unit else ""
-            yield {**row, "end_date": c.end or "NONE", "source_text": c.text, "text_unit_id": unit}
-        kept = (
-            "id",
-            "type",
-            "description",
-            "subject_id",
-            "object_id",
-            "status",
-            "start_date",
-            "end_date",
-            "source_text",
-            "text_unit_id",
-        )
-        for i, claim in enumerate(unlinked, start=len(self.graph.claims)):
+    def covariates(self, unlinked: Sequence[Mapping[str, Any]] = ()) -> Iterator[Row]:
+        nodes = self.graph.nodes
+        for i, claim in enumerate(self.graph.claims):
             yield {
-                "human_readable_id": i,
+                "id": self.claim[i],
+                "human_readable_id": i if claim.number is None else claim.number,
                 "covariate_type": "claim",
-                **{key: claim.get(key) for key in kept},
+                "type": claim.type,
+                "description": claim.description,
+                "subject_id": nodes[claim.subject].name,
+                "object_id": "NONE" if claim.object is None else nodes[claim.object].name,
+                "status": claim.status,
+                "start_date": claim.start or "NONE",
+                "end_date": claim.end or "NONE",
+                "source_text": claim.text,
+                # The files know one text unit a claim: of claims summarised from several, the first.
+                "text_unit_id": self.unit[claim.chunks[0]] if self.unit else "",
             }
+        for i, row in enumerate(unlinked, start=len(self.graph.claims)):
+            kept = {name: row.get(name) for name in [*CLAIM, "text_unit_id"]}
+            yield {"human_readable_id": i, "covariate_type": "claim", **kept}

@@ -52,7 +52,7 @@ class ReportOptions(TokenOptions):
     whole_edges: bool = False
 
 
-CODE = {
+CODE: Mapping[str, object] = {
     "max_words": 2000, "substitution": False, "every_edge": False, "claims": False,
     "whole_edges": True,
 }  # fmt: skip

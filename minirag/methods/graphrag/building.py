@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from ...core.corpus import Corpus
 from ...core.encoder import Encoder
@@ -81,14 +81,16 @@ class CommunityMethod(StoredMethod):
     """A method over a `CommunityIndex`. `varied` are the options that the index leaves open."""
 
     stored_type = CommunityIndex
+    options_type: ClassVar[type[IndexOptions]]
     varied: ClassVar[type[Options]]
+    chosen: IndexOptions
 
     def __init__(
         self,
         index: CommunityIndex,
         llm: LLM,
         encoder: Encoder | str,
-        chosen: Any,  # Any: a subclass says which options it takes
+        chosen: IndexOptions,
         executor: Executor | None = None,
     ) -> None:
         super().__init__(index.communities.graph.chunks, llm)
@@ -107,13 +109,13 @@ class CommunityMethod(StoredMethod):
         encoder: Encoder | str = "minilm",
         executor: Executor | None = None,
         follow: str | None = None,
-        **options: Any,
+        **options: object,
     ) -> Self:
         """The method over an index that exists already, such as Microsoft's own."""
         chosen = choose(cls.options_type, cls.settings, follow, options)
         return cls(index, load_llm(llm), encoder, chosen, executor)
 
-    def with_options(self, **options: Any) -> Self:
+    def with_options(self, **options: object) -> Self:
         """The same index and vectors, asked in another way: only options of `varied` may change."""
         chosen = vary(self.chosen, options, names_of(self.varied))
         other = type(self)(self.index, self.llm, self.encoder, chosen, self.executor)

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from ...core.corpus import Chunk, Corpus, Extraction
 from ...core.encoder import Encoder
 from ...core.graph import Graph
-from ...core.options import Count, Positive, choose
+from ...core.options import Count, Positive, check_value, choose
 from ...core.reports import CommunityIndex
 from ...core.results import Passage, Retrieval
 from ...core.trace import CommunityStep, ScoredCommunity, Step, Trace
@@ -48,7 +48,7 @@ def build_index(
     llm: LLM,
     options: IndexOptions,
     extraction: Elements | Extraction | Graph | str | None = None,
-    reports: CommunityIndex | Written | str | None = None,
+    reports: CommunityIndex | Written | Literal["annotations"] | None = None,
     executor: Executor | None = None,
     follow: str | None = None,
 ) -> CommunityIndex:
@@ -76,7 +76,8 @@ def build_index(
     else:
         elements = given_elements(corpus, extraction, llm, executor)
         graph = textual_knowledge_graph(chunks, elements, llm, follow=follow, executor=executor)
-    if reports == "annotations":
+    if isinstance(reports, str):
+        check_value("reports", reports, Literal["annotations"])
         return kept_index(corpus, graph)
     # Sec. 2.4, element summaries -> graph communities: Leiden on the weighted graph, level by level.
     communities = find_communities(
@@ -209,10 +210,10 @@ class GraphRAGGlobal(CommunityMethod):
         llm: LLM | str = "offline",
         encoder: Encoder | str = "minilm",
         extraction: Elements | Extraction | Graph | str | None = None,
-        reports: CommunityIndex | Written | str | None = None,
+        reports: CommunityIndex | Written | Literal["annotations"] | None = None,
         executor: Executor | None = None,
         follow: str | None = None,
-        **options: Any,
+        **options: object,
     ) -> Self:
         """Read elements, build the graph, divide it, write the reports: see `build_index`.
 

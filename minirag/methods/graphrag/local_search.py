@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Literal, Self, cast
 
 from ...core.corpus import Corpus, Extraction
 from ...core.encoder import Encoder
@@ -133,7 +133,7 @@ class GraphRAGLocal(CommunityMethod):
         index: CommunityIndex,
         llm: LLM,
         encoder: Encoder | str,
-        chosen: LocalOptions,
+        chosen: IndexOptions,
         executor: Executor | None = None,
     ) -> None:
         super().__init__(index, llm, encoder, chosen, executor)
@@ -152,10 +152,10 @@ class GraphRAGLocal(CommunityMethod):
         llm: LLM | str = "offline",
         encoder: Encoder | str = "minilm",
         extraction: Elements | Extraction | Graph | str | None = None,
-        reports: CommunityIndex | Written | str | None = None,
+        reports: CommunityIndex | Written | Literal["annotations"] | None = None,
         executor: Executor | None = None,
         follow: str | None = None,
-        **options: Any,
+        **options: object,
     ) -> Self:
         """Read elements, build the graph, divide it, write the reports: see
         `global_search.build_index`. executor: any `concurrent.futures.Executor`.
@@ -167,7 +167,7 @@ class GraphRAGLocal(CommunityMethod):
     @cached_property
     def node_index(self) -> VectorIndex:
         """The description of every entity, as a vector."""
-        return node_index(self.graph, self.encoder)
+        return cast(VectorIndex, node_index(self.graph, self.encoder))
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """For each question what is chosen around the entities that it is about."""

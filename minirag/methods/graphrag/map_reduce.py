@@ -21,6 +21,7 @@ from ...text.tokens import count_tokens
 
 SCORINGS = {"answer": "map_answer", "points": "map_points"}
 CUT = " [shortened]"
+Fields = dict[str, Any]  # Any: of a prompt
 Unit = tuple[str, str]  # id and text of a report or a chunk
 Rank = Mapping[str, tuple[float, ...]]  # id of a unit -> what it is sorted by
 
@@ -94,7 +95,7 @@ class ReduceStep(Step):
     limit: int
 
 
-def prompt_tokens(task: str | Task, fields: dict[str, Any], options: MapReduceOptions) -> int:
+def prompt_tokens(task: str | Task, fields: Fields, options: MapReduceOptions) -> int:
     """Tokens of a prompt as the options count it: all its turns, or the data in it alone."""
     found: Task = find_task(task)
     if not options.whole_prompt:

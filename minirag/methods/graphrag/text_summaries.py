@@ -6,7 +6,7 @@ TS is map-reduce over all chunks, the costly comparison; SS is vector search int
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...core.options import choose, vary
 from ...core.results import Passage, Retrieval
 from ...core.trace import ChunkStep, ContextStep, Step
 from ...encoders.text_encoders import load_encoder
-from ...index.vectors import TextIndex, chunk_index
+from ...index.vectors import VectorIndex, chunk_index
 from ...llm import LLM, load_llm
 from ...operators import chunk, question, rank
 from ...prompts import Task
@@ -64,7 +64,7 @@ class TextSummaries(Method):
         encoder: Encoder | str | None = None,
         executor: Executor | None = None,
         follow: str | None = None,
-        **options: Any,
+        **options: object,
     ) -> Self:
         """Take the chunks as they are. executor: any `concurrent.futures.Executor`, for the map
         step.
@@ -72,7 +72,7 @@ class TextSummaries(Method):
         chosen = choose(cls.options_type, cls.settings, follow, options)
         return cls(corpus.chunks, load_llm(llm), chosen, executor)
 
-    def with_options(self, **options: Any) -> Self:
+    def with_options(self, **options: object) -> Self:
         """The same chunks read in another way."""
         return type(self)(self.chunks, self.llm, vary(self.chosen, options), self.executor)
 
@@ -122,7 +122,7 @@ class SemanticSearch(Method):
     settings = SETTINGS
 
     def __init__(
-        self, chunks: Sequence[Chunk], llm: LLM, index: TextIndex, chosen: MapReduceOptions
+        self, chunks: Sequence[Chunk], llm: LLM, index: VectorIndex, chosen: MapReduceOptions
     ) -> None:
         super().__init__(chunks, llm)
         self.index, self.chosen = index, chosen
@@ -134,14 +134,15 @@ class SemanticSearch(Method):
         llm: LLM | str = "offline",
         encoder: Encoder | str = "minilm",
         follow: str | None = None,
-        **options: Any,
+        **options: object,
     ) -> Self:
         """Encode the chunks."""
         chosen = choose(cls.options_type, cls.settings, follow, options)
-        encoder = load_encoder(encoder).fit([each.passage for each in corpus.chunks])
-        return cls(corpus.chunks, load_llm(llm), chunk_index(corpus.chunks, encoder), chosen)
+        fitted: Encoder = load_encoder(encoder).fit([each.passage for each in corpus.chunks])
+        index = cast(VectorIndex, chunk_index(corpus.chunks, fitted))
+        return cls(corpus.chunks, load_llm(llm), index, chosen)
 
-    def with_options(self, **options: Any) -> Self:
+    def with_options(self, **options: object) -> Self:
         """The same vectors, another window."""
         return type(self)(self.chunks, self.llm, self.index, vary(self.chosen, options))
 
