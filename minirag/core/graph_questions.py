@@ -23,12 +23,18 @@ class GraphQuestion:
     evidence_nodes: tuple[int, ...] = ()
     evidence_edges: tuple[int, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.asked:
             object.__setattr__(self, "asked", self.question)
 
-    def __repr__(self):
-        return f"GraphQuestion {self.id}: {self.question} -> {self.answer} ({len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges)"
+    @property
+    def graph_texts(self) -> list[str]:
+        """The texts of the graph's nodes, then those of its edges."""
+        return [*self.graph.nodes, *(text for _, text, _ in self.graph.edges)]
+
+    def __repr__(self) -> str:
+        size = f"{len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges"
+        return f"GraphQuestion {self.id}: {self.question} -> {self.answer} ({size})"
 
 
 @dataclass(frozen=True)
@@ -46,11 +52,23 @@ class GraphTask:
     validation: tuple[GraphQuestion, ...]
     test: tuple[GraphQuestion, ...]
 
-    def __repr__(self):
-        return f"{self.name} ({self.source}): {len(self.train)} questions to train, {len(self.validation)} to validate, {len(self.test)} to test"
+    def __repr__(self) -> str:
+        train, validation, test = map(len, self.parts)
+        parts = f"{train} questions to train, {validation} to validate, {test} to test"
+        return f"{self.name} ({self.source}): {parts}"
 
     @property
-    def answers(self):
+    def parts(self) -> tuple[tuple[GraphQuestion, ...], ...]:
+        """The questions to train, to validate and to test."""
+        return self.train, self.validation, self.test
+
+    @property
+    def questions(self) -> tuple[GraphQuestion, ...]:
+        """All questions, in the order of the parts."""
+        return (*self.train, *self.validation, *self.test)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
         """The different answers of the training questions, sorted: what a tiny model can be taught
         to write.
         """

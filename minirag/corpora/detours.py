@@ -10,7 +10,11 @@ says so wherever its numbers are shown.
 
 import random
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
 
+from ..algorithms.ego_graphs import Direction, ego_graph
 from ..algorithms.textual import TextualGraph
 from ..core.errors import MiniragError
 from ..core.graph_questions import GraphQuestion, GraphTask
@@ -28,10 +32,18 @@ VALUES = {
     "job": ("baker", "lawyer", "sailor", "painter", "farmer", "plumber", "pilot", "singer"),
     "colour": ("red", "green", "blue", "yellow", "black", "white", "purple", "orange"),
 }
+T = TypeVar("T")
 QUESTION = "what is the {attribute} of the {relation} of {name} ?"
 
 
-def detours(train=6000, validation=600, test=600, seed=0, people=8, contacts=2):
+def detours(
+    train: int = 6000,
+    validation: int = 600,
+    test: int = 600,
+    seed: int = 0,
+    people: int = 8,
+    contacts: int = 2,
+) -> GraphTask:
     """The task as a `GraphTask`: `train`, `validation` and `test` questions, each with a graph of
     its own.
 
@@ -60,7 +72,7 @@ def detours(train=6000, validation=600, test=600, seed=0, people=8, contacts=2):
     return GraphTask("detours", f"synthetic, generated with seed {seed}, {people} people", **parts)
 
 
-def named_entity(question, graph):
+def named_entity(question: str, graph: TextualGraph) -> int:
     """The position of the node whose text stands in the question, word for word: entity linking in
     its simplest form.
 
@@ -79,27 +91,44 @@ def named_entity(question, graph):
     return min(found, key=lambda node: (-len(graph.nodes[node]), node))
 
 
+def around_named(
+    question: GraphQuestion, hops: int = 2, direction: Direction = "out"
+) -> GraphQuestion:
+    """The question over the ego-graph of the node that it names, which is the root and node 0.
+    Evidence is kept as far as it lies in there.
+    """
+    root = named_entity(question.question, question.graph)
+    graph, nodes, edges = ego_graph(question.graph, root, hops, direction)
+    node_place, edge_place = ({old: new for new, old in enumerate(kept)} for kept in (nodes, edges))
+    return replace(
+        question,
+        graph=graph,
+        evidence_nodes=tuple(node_place[i] for i in question.evidence_nodes if i in node_place),
+        evidence_edges=tuple(edge_place[i] for i in question.evidence_edges if i in edge_place),
+    )
+
+
 class Dice:
     """Random choices from `random()` alone: the one method whose numbers Python promises to keep
     from version to version.
     """
 
-    def __init__(self, seed):
+    def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
 
-    def choice(self, items):
+    def choice(self, items: Sequence[T]) -> T:
         return items[int(self._random.random() * len(items))]
 
-    def sample(self, items, size):
+    def sample(self, items: Sequence[T], size: int) -> list[T]:
         """`size` different items in random order."""
         left = list(items)
         return [left.pop(int(self._random.random() * len(left))) for _ in range(size)]
 
-    def shuffled(self, items):
+    def shuffled(self, items: Sequence[T]) -> list[T]:
         return self.sample(items, len(items))
 
 
-def _part(name, size, seed, people, contacts):
+def _part(name: str, size: int, seed: str, people: int, contacts: int) -> tuple[GraphQuestion, ...]:
     """`size` questions; the i-th does not depend on how many there are."""
     deck = [(attribute, value) for attribute, values in VALUES.items() for value in values]
     questions = []
@@ -107,30 +136,21 @@ def _part(name, size, seed, people, contacts):
         if number % len(deck) == 0:
             hand = Dice(f"detours {seed} {name} deck {number}").shuffled(deck)
         attribute, answer = hand[number % len(deck)]
-        questions.append(
-            _question(
-                f"{name}-{number}",
-                attribute,
-                answer,
-                Dice(f"detours {seed} {name} {number}"),
-                people,
-                contacts,
-            )
-        )
+        dice = Dice(f"detours {seed} {name} {number}")
+        id = f"{name}-{number}"
+        questions.append(_question(id, attribute, answer, dice, people, contacts))
     return tuple(questions)
 
 
-def _question(id, attribute, answer, dice, people, contacts):
+def _question(
+    id: str, attribute: str, answer: str, dice: Dice, people: int, contacts: int
+) -> GraphQuestion:
     names = dice.sample(NAMES, people)
-    knows = {
-        name: list(
-            zip(
-                dice.sample(RELATIONS, contacts),
-                dice.sample([other for other in names if other != name], contacts),
-            )
-        )
-        for name in names
-    }
+    knows = {}
+    for name in names:
+        relations = dice.sample(RELATIONS, contacts)
+        others = [other for other in names if other != name]
+        knows[name] = list(zip(relations, dice.sample(others, contacts)))
     owns = {name: {kind: dice.choice(values) for kind, values in VALUES.items()} for name in names}
     asked = dice.choice(names)
     relation, reached = dice.choice(knows[asked])
@@ -143,16 +163,13 @@ def _question(id, attribute, answer, dice, people, contacts):
     triples = dice.shuffled(triples)
     texts = dice.shuffled(sorted({text for head, _, tail in triples for text in (head, tail)}))
     place = {text: position for position, text in enumerate(texts)}
-    graph = TextualGraph(
-        tuple(texts), tuple((place[head], text, place[tail]) for head, text, tail in triples)
-    )
-    way = (triples.index((asked, relation, reached)), triples.index((reached, attribute, answer)))
-    question = QUESTION.format(attribute=attribute, relation=relation, name=asked)
+    edges = tuple((place[head], text, place[tail]) for head, text, tail in triples)
+    way = triples.index((asked, relation, reached)), triples.index((reached, attribute, answer))
     return GraphQuestion(
         id,
-        question,
+        QUESTION.format(attribute=attribute, relation=relation, name=asked),
         answer,
-        graph,
+        TextualGraph(tuple(texts), edges),
         evidence_nodes=(place[asked], place[reached], place[answer]),
         evidence_edges=way,
     )

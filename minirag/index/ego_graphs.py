@@ -1,18 +1,26 @@
 """The ego-graph of every node of a textual graph, each as one vector: what GRAG searches."""
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..algorithms.ego_graphs import ego_graph, members, pool, rank_ego_graphs, touched
+from ..algorithms.ego_graphs import Direction, ego_graph, members, pool, rank_ego_graphs, touched
 from ..algorithms.textual import TextualGraph
+from ..core.encoder import Encoder
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
+from ..core.trace import VectorStep
+from .vectors import Queries
 
 FILE = "ego_graphs.json"
+Rows = Mapping[str, int]
+Vectors = NDArray[np.float32]
+Ranked = list[tuple[int, float]]  # roots and cosines, best first
 
 
 @dataclass(frozen=True)
@@ -28,15 +36,17 @@ class EgoIndex:
     """
 
     graph: TextualGraph
-    encoder: Any
+    encoder: Encoder
     hops: int
-    direction: str
-    rows: dict = field(repr=False)
-    text_vectors: np.ndarray = field(repr=False)
-    pooled: np.ndarray = field(repr=False)
+    direction: Direction
+    rows: Rows = field(repr=False)
+    text_vectors: Vectors = field(repr=False)
+    pooled: NDArray[np.float64] = field(repr=False)
 
     @classmethod
-    def build(cls, graph, encoder, hops=2, direction="out"):
+    def build(
+        cls, graph: TextualGraph, encoder: Encoder, hops: int = 2, direction: Direction = "out"
+    ) -> "EgoIndex":
         """Encode every distinct text of the graph once, all in one call, and pool the ego-graphs.
         encoder: see `minirag.load_encoder`.
 
@@ -46,34 +56,46 @@ class EgoIndex:
             inside = members(graph, hops, direction)
         except ValueError as error:
             raise MiniragError(f"The ego-graphs cannot be made: {error}") from error
-        rows, vectors = _encoded(graph, encoder, {}, np.zeros((0, 0)))
+        rows, vectors = _encoded(graph, encoder, {}, np.zeros((0, 0), dtype=np.float32))
         nodes, edges = (vectors[places] for places in _places(graph, rows))
         return cls(graph, encoder, hops, direction, rows, vectors, pool(nodes, edges, *inside))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         reach = {
             "out": "reached from its root",
             "in": "reaching its root",
             "both": "reached either way",
         }[self.direction]
         size = f"{len(self.pooled)} ego-graphs of {self.hops} hop{'s' * (self.hops != 1)} ({reach})"
-        return f"EgoIndex: {size}, {len(self.rows)} texts in {self.pooled.shape[1]} dimensions by {self.encoder.name}"
+        texts = f"{len(self.rows)} texts in {self.pooled.shape[1]} dimensions"
+        return f"EgoIndex: {size}, {texts} by {self.encoder.name}"
 
     @property
-    def labels(self):
+    def labels(self) -> tuple[str, ...]:
         return self.graph.nodes
 
-    @property
-    def node_vectors(self):
+    @cached_property
+    def node_vectors(self) -> Vectors:
         """z_n: (nodes, d)."""
         return self.text_vectors[_places(self.graph, self.rows)[0]]
 
-    @property
-    def edge_vectors(self):
+    @cached_property
+    def edge_vectors(self) -> Vectors:
         """z_e: (edges, d)."""
         return self.text_vectors[_places(self.graph, self.rows)[1]]
 
-    def rank(self, question, top):
+    def question_vectors(self, questions: Queries) -> Vectors:
+        """z_q: (questions, d); texts are encoded in one call, the steps of
+        `operators.question.vector` hold theirs.
+
+        Source: GRAG, Eq. 3 (eq-3)
+        """
+        texts = [question for question in questions if isinstance(question, str)]
+        if texts:
+            return self.encoder.encode(texts, kind="query")
+        return np.stack([q.vector for q in questions if isinstance(q, VectorStep)])
+
+    def rank(self, question: str, top: int) -> Ranked:
         """The ego-graphs nearest to the question: `[(root position, cosine)]`, best first, equals
         by position.
 
@@ -81,32 +103,30 @@ class EgoIndex:
         """
         return self.rank_many([question], top)[0]
 
-    def rank_many(self, questions, top):
-        """`rank` for each question of a list, encoded in one call.
+    def rank_many(self, questions: Queries, top: int) -> list[Ranked]:
+        """`rank` for each question of a list, see `question_vectors`.
 
         Source: GRAG, Eq. 3-4 (eq-3, eq-4)
         """
         if top < 1:
             raise MiniragError(f"top={top!r}: at least one ego-graph has to be asked for.")
-        questions = list(questions)
         if not questions or not self.graph.nodes:
             return [[] for _ in questions]
-        places, cosines = rank_ego_graphs(
-            self.encoder.encode(questions, kind="query"), self.pooled, top
-        )
+        places, cosines = rank_ego_graphs(self.question_vectors(questions), self.pooled, top)
         return [list(zip(row, scores)) for row, scores in zip(places.tolist(), cosines.tolist())]
 
-    def subgraph(self, root):
+    def subgraph(self, root: int) -> tuple[TextualGraph, tuple[int, ...], tuple[int, ...]]:
         """The ego-graph of one node: `(TextualGraph, node positions, edge positions)`, its root
         first.
         """
         if not 0 <= root < len(self.graph.nodes):
             raise MiniragError(
-                f"There is no node {root!r}: an ego-graph's root is a position from 0 to {len(self.graph.nodes) - 1}."
+                f"There is no node {root!r}: an ego-graph's root is a position from 0 to"
+                f" {len(self.graph.nodes) - 1}."
             )
         return ego_graph(self.graph, root, self.hops, self.direction)
 
-    def union(self, roots):
+    def union(self, roots: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """What some ego-graphs hold together: `(node positions, edge positions)`, each once and
         sorted.
         """
@@ -116,7 +136,9 @@ class EgoIndex:
             raise MiniragError(f"These ego-graphs cannot be joined: {error}") from error
         return tuple(np.unique(nodes.indices).tolist()), tuple(np.unique(edges.indices).tolist())
 
-    def extended(self, nodes=(), edges=()):
+    def extended(
+        self, nodes: Iterable[str] = (), edges: Iterable[tuple[int, str, int]] = ()
+    ) -> "EgoIndex":
         """The index of the graph with these texts as further nodes and these `(head, text, tail)`
         as further edges, as if built anew.
 
@@ -129,22 +151,18 @@ class EgoIndex:
         except ValueError as error:
             raise MiniragError(f"The graph cannot be extended: {error}") from error
         rows, vectors = _encoded(graph, self.encoder, self.rows, self.text_vectors)
-        old = touched(
-            graph, range(len(self.graph.edges), len(graph.edges)), self.hops, self.direction
-        )
+        added = range(len(self.graph.edges), len(graph.edges))
+        old = touched(graph, added, self.hops, self.direction)
         roots = np.union1d(old, np.arange(before, len(graph.nodes))).astype(np.int64)
         pooled = np.zeros((len(graph.nodes), vectors.shape[1]))
         pooled[:before] = self.pooled
         if len(roots):
-            node_places, edge_places = _places(graph, rows)
-            pooled[roots] = pool(
-                vectors[node_places],
-                vectors[edge_places],
-                *members(graph, self.hops, self.direction, roots),
-            )
+            of_nodes, of_edges = (vectors[places] for places in _places(graph, rows))
+            inside = members(graph, self.hops, self.direction, roots)
+            pooled[roots] = pool(of_nodes, of_edges, *inside)
         return EgoIndex(graph, self.encoder, self.hops, self.direction, rows, vectors, pooled)
 
-    def save(self, folder):
+    def save(self, folder: str | Path) -> Path:
         """Write graph and choices to a folder, in an open format. Vectors stay in the embedding
         cache.
         """
@@ -158,7 +176,7 @@ class EgoIndex:
         return Path(folder)
 
     @classmethod
-    def load(cls, folder, encoder):
+    def load(cls, folder: str | Path, encoder: Encoder) -> "EgoIndex":
         """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
         path = Path(folder) / FILE
         if not path.is_file():
@@ -171,11 +189,14 @@ class EgoIndex:
             return cls.build(graph, encoder, kept["hops"], kept["direction"])
         except (ValueError, LookupError, TypeError) as error:
             raise MiniragError(
-                f"{path} cannot be read as saved ego-graphs ({type(error).__name__}: {error}). Build them again."
+                f"{path} cannot be read as saved ego-graphs ({type(error).__name__}: {error})."
+                " Build them again."
             ) from error
 
 
-def _encoded(graph, encoder, rows, vectors):
+def _encoded(
+    graph: TextualGraph, encoder: Encoder, rows: Rows, vectors: Vectors
+) -> tuple[Rows, Vectors]:
     """`(rows, vectors)` with every text of the graph: those that `rows` does not know yet are
     encoded in one call and put at the end.
     """
@@ -185,12 +206,11 @@ def _encoded(graph, encoder, rows, vectors):
         return rows, vectors
     found = encoder.encode(fresh)
     vectors = np.concatenate([vectors, found]) if len(rows) else found
-    return rows | {text: row for row, text in enumerate(fresh, start=len(rows))}, vectors
+    return {**rows, **{text: row for row, text in enumerate(fresh, start=len(rows))}}, vectors
 
 
-def _places(graph, rows):
-    """The row of every node's text and of every edge's text, as two integer arrays."""
-    edges = (rows[text] for _, text, _ in graph.edges)
-    return np.array([rows[text] for text in graph.nodes], dtype=np.int64), np.array(
-        list(edges), dtype=np.int64
-    )
+def _places(graph: TextualGraph, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The row of every node's text and of every edge's text."""
+    nodes = [rows[text] for text in graph.nodes]
+    edges = [rows[text] for _, text, _ in graph.edges]
+    return np.array(nodes, dtype=np.int64), np.array(edges, dtype=np.int64)

@@ -1,7 +1,7 @@
 """GRAG and G-Retriever as models: a graph becomes one token in front of a language model that stays
 as it is.
 
-The order to read: `Settings` here (numbers and names, without torch, so that a method can check its
+The order to read: `ModelOptions` here (numbers and names, without torch, so that a method can check its
 options when it is built), `batches` (graphs to arrays), `model` (GRAG's Eq. 5 to 11), `encoder`
 (its graph attention in plain PyTorch), `language_model` and `pretraining` (a tiny model for
 laptops), `training`, `trained` (what is kept). They are imported when needed: torch is heavy.
@@ -14,10 +14,11 @@ from ..core.options import Between, Options, Positive, choose
 
 Distance = Literal["scalar", "elementwise"]
 DISTANCES = get_args(Distance)
+HardPrompt = Literal["description", "flat", "none"]
 
 
 @dataclass(frozen=True)
-class Settings(Options):
+class ModelOptions(Options):
     """What stands before the language model. The defaults are the paper's; `CODE` holds what the
     official code does instead.
 
@@ -47,11 +48,11 @@ class Settings(Options):
     dropout: Annotated[float, Between(0, 1, below=True)] = 0.0
 
     @classmethod
-    def of(cls, follow: str = "paper", **choices: Any) -> Self:
-        """The settings of the paper or of the official code, with these choices changed. Raises
+    def of(cls, follow: str = "paper", **options: Any) -> Self:
+        """The options of the paper or of the official code, with these changed. Raises
         MiniragError for names and values that are not known.
         """
-        return choose(cls, {"paper": {}, "code": CODE}, follow, choices)
+        return choose(cls, {"paper": {}, "code": CODE}, follow, options)
 
 
 CODE = {

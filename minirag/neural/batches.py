@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..algorithms.textual import TextualGraph
-from ..core.encoder import Encoder
+from ..core.encoder import Encoder, Kind
 from ..core.errors import MiniragError
 
 
@@ -49,6 +49,8 @@ class TextTable:
     Source: GRAG, Eq. 3 (eq-3); GRAG, Eq. 5 (eq-5)
     """
 
+    name = "known texts"
+
     def __init__(self, texts: Iterable[str], encoder: Encoder) -> None:
         distinct = sorted(set(texts))
         if not distinct:
@@ -66,6 +68,10 @@ class TextTable:
     @property
     def dimensions(self) -> int:
         return self.vectors.shape[1]
+
+    def encode(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+        """The vectors of texts that it has: an encoder of known texts, which asks nobody again."""
+        return self.vectors[[self.row[text] for text in texts]].numpy()
 
     def __repr__(self) -> str:
         return f"TextTable of {len(self.row)} texts in {self.dimensions} dimensions"

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from . import Settings
+from . import ModelOptions
 from .batches import GraphBatch
 
 
@@ -140,17 +140,17 @@ class GraphEncoder(nn.Module):
     Source: GRAG, Eq. 9-10 (eq-9, eq-10)
     """
 
-    def __init__(self, text_dimensions: int, settings: Settings = Settings()) -> None:
+    def __init__(self, text_dimensions: int, options: ModelOptions = ModelOptions()) -> None:
         super().__init__()
-        self.settings = settings
-        hidden, heads = settings.hidden, settings.heads
-        shape = hidden, heads, text_dimensions, settings.edges_in_messages, settings.messages
-        sizes = [text_dimensions] + [hidden] * (settings.layers - 1)
+        self.options = options
+        hidden, heads = options.hidden, options.heads
+        shape = hidden, heads, text_dimensions, options.edges_in_messages, options.messages
+        sizes = [text_dimensions] + [hidden] * (options.layers - 1)
         self.layers = nn.ModuleList(GraphAttention(size, *shape) for size in sizes)
         self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in sizes)
-        self.out, self.dropout = nn.LayerNorm(hidden), nn.Dropout(settings.dropout)
+        self.out, self.dropout = nn.LayerNorm(hidden), nn.Dropout(options.dropout)
         self.question: nn.Linear | None = None
-        if settings.sees_question:
+        if options.sees_question:
             self.question = nn.Linear(text_dimensions, heads * hidden, bias=False)
 
     def forward(self, batch: GraphBatch, factors: tuple[Tensor, Tensor] | None = None) -> Tensor:
@@ -168,11 +168,11 @@ class GraphEncoder(nn.Module):
                     projected = projected + asked.index_select(0, batch.question_of_node)
             else:
                 projected = layer.node(states)
-            if number == 0 or self.settings.prune_at == "layers":
+            if number == 0 or self.options.prune_at == "layers":
                 projected = projected * node_scale[:, None]  # W (alpha h) is alpha (W h)
             received = layer(projected, edge_scale, texts, batch)
             states = self.dropout(F.gelu(norm(states + received if number else received)))
-        if self.settings.merge == "nodes":
+        if self.options.merge == "nodes":
             return self.out(mean_by(states, batch.question_of_node, len(batch.asked)))
         pooled = mean_by(states, batch.graph, batch.graphs)
         return self.out(mean_by(pooled, batch.question_of, len(batch.asked)))

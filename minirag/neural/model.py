@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..core.errors import MiniragError
-from . import DISTANCES, Settings
+from . import DISTANCES, ModelOptions
 from .batches import Example, GraphBatch
 from .encoder import GraphEncoder
 from .language_model import LanguageModel
@@ -135,21 +135,21 @@ class GraphPrompt(nn.Module):
     """
 
     def __init__(
-        self, language: LanguageModel, dimensions: int, settings: Settings = Settings()
+        self, language: LanguageModel, dimensions: int, options: ModelOptions = ModelOptions()
     ) -> None:
         super().__init__()
-        self.language, self.settings, self.dimensions = language, settings, dimensions
+        self.language, self.options, self.dimensions = language, options, dimensions
         self.pruning: SoftPruning | None = None
         self.encoder: nn.Module | None = None
         self.projector: nn.Module | None = None
         self.constant: nn.Parameter | None = None
-        if settings.graph_token == "constant":
+        if options.graph_token == "constant":
             self.constant = nn.Parameter(torch.randn(language.dimensions))
-        if settings.graph_token == "encoder":
-            if settings.pruning != "none":
-                self.pruning = SoftPruning(dimensions, settings.pruning, squash=settings.squash)
-            self.encoder = GraphEncoder(dimensions, settings)
-            hidden = settings.hidden
+        if options.graph_token == "encoder":
+            if options.pruning != "none":
+                self.pruning = SoftPruning(dimensions, options.pruning, squash=options.squash)
+            self.encoder = GraphEncoder(dimensions, options)
+            hidden = options.hidden
             first, last = nn.Linear(hidden, 4 * hidden), nn.Linear(4 * hidden, language.dimensions)
             self.projector = nn.Sequential(first, nn.GELU(), last)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
-from . import Settings
+from . import ModelOptions
 
 if TYPE_CHECKING:  # torch is heavy: what a bundle says of itself is read without it
     from .batches import Example
@@ -89,7 +89,7 @@ def save(
     write_atomic(folder / WEIGHTS, to_bytes(tensors))
     count = sum(parameter.numel() for parameter in model.language.model.parameters())
     told = {
-        **told, "settings": asdict(model.settings), "dimensions": model.dimensions, "tuning": model.language.tuning,
+        **told, "settings": asdict(model.options), "dimensions": model.dimensions, "tuning": model.language.tuning,
         "language": {
             "tiny": language is not None, "name": told.get("language") or "", "weights": count,
             "reads": model.language.max_text, "writes": model.language.max_answer,
@@ -161,7 +161,7 @@ def _model(folder: Path, told: dict[str, Any]) -> "GraphPrompt":
         tuning=told["tuning"], max_text=kept["reads"], max_answer=kept["writes"],
     )  # fmt: skip
     with torch.random.fork_rng():  # building a model draws numbers; who loads one should not notice
-        model = GraphPrompt(language, told["dimensions"], Settings(**told["settings"]))
+        model = GraphPrompt(language, told["dimensions"], ModelOptions(**told["settings"]))
     try:
         missing, unknown = model.load_state_dict(load_file(str(folder / WEIGHTS)), strict=False)
     except RuntimeError as error:

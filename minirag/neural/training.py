@@ -130,7 +130,7 @@ class Trainer:
         """(phase, epoch) of each epoch; none where nothing may change."""
         if not any(parameter.requires_grad for parameter in self.model.parameters()):
             return []
-        aligned = self.plan.alignment_epochs if self.model.settings.graph_token != "none" else 0
+        aligned = self.plan.alignment_epochs if self.model.options.graph_token != "none" else 0
         align = [("align", epoch) for epoch in range(aligned)]
         return align + [("prompt", epoch) for epoch in range(self.plan.epochs)]
 
@@ -221,7 +221,7 @@ class Trainer:
         """
         seen = [(example.question, example.answer, example.text) for example in train]
         tuning = self.model.language.tuning
-        parts = [asdict(self.plan), asdict(self.model.settings), tuning, seen]
+        parts = [asdict(self.plan), asdict(self.model.options), tuning, seen]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _save(self, done: int, optimizer: torch.optim.Optimizer, train: Sequence[Example]) -> None:

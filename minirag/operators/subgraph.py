@@ -4,8 +4,6 @@ one step a question.
 Source: Survey, Sec. 6.1 (op-subgraph)
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,13 +12,14 @@ from ..algorithms.vectors import SAME, normalize
 from ..core.errors import MiniragError
 from ..core.trace import SHOWN, EgoGraphStep, ScoredNode, SteinerStep
 from ..index.ego_graphs import EgoIndex
+from ..index.vectors import Queries
 from .ranking import count_of
 
 
-def ego_graphs(questions: Sequence[str], index: EgoIndex, top: int = 10) -> list[EgoGraphStep]:
+def ego_graphs(questions: Queries, index: EgoIndex, top: int = 10) -> list[EgoGraphStep]:
     """The ego-graphs nearest to the question, as the paper's S(G)_N.
 
-    top: the paper's N. The roots come with their cosine, best first; nodes and edges are what their
+    questions: texts, or the steps of `operators.question.vector`. top: the paper's N. The roots come with their cosine, best first; nodes and edges are what their
     ego-graphs hold together, each once and sorted. `index.subgraph(root)` gives one of them by
     itself.
 
@@ -38,26 +37,26 @@ def ego_graphs(questions: Sequence[str], index: EgoIndex, top: int = 10) -> list
 
 
 def steiner(
-    questions: Sequence[str], index: EgoIndex, k: int = 3, k_e: int = 5, edge_cost: float = 0.5
+    questions: Queries, index: EgoIndex, k: int = 3, k_e: int = 5, edge_cost: float = 0.5
 ) -> list[SteinerStep]:
     """Steiner: the tree that collects the prizes of what is similar to the question, as G-Retriever
     does.
 
-    index: what has a `graph` (a `TextualGraph`), its `encoder`, `node_vectors` (n, d) and
-    `edge_vectors` (m, d), such as an `EgoIndex`. k, k_e, edge_cost: see `retrieve_subgraph`.
+    questions: texts, or the steps of `operators.question.vector`. index: of any hops; only the
+    vectors of nodes and edges are looked at. k, k_e, edge_cost: see `retrieve_subgraph`.
     Cosines are rounded to 12 decimals, so that equal texts tie. The items are the nodes and edges
     with a prize, the highest first, nodes before edges where they tie. Raises `MiniragError` for a
     k, k_e or edge_cost below 0.
 
     Source: GRAG, Sec. 5.1 (tab-2); Survey, Sec. 6.1 (op-subgraph)
     """
-    questions, graph = list(questions), index.graph
+    graph = index.graph
     if min(k, k_e, edge_cost) < 0:
         given = f"k={k!r}, k_e={k_e!r}, edge_cost={edge_cost!r}"
         raise MiniragError(f"{given}: none of them may be negative.")
     if not questions:
         return []
-    asked = index.encoder.encode(questions, kind="query")
+    asked = index.question_vectors(questions)
     to_nodes, to_edges = _cosines(asked, index.node_vectors), _cosines(asked, index.edge_vectors)
     ends = [(head, tail) for head, _, tail in graph.edges]
     steps = []

@@ -5,33 +5,43 @@ The paper's numbers come from a seven-billion-parameter model; they stand in
 `data/expected/expla_graphs.yaml`, never in a column with measured ones.
 """
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from ..core.graph_questions import GraphQuestion, GraphTask
 from ..corpora.expla_graphs import describe, load_expla_graphs
 from ..evaluate.expected import compare, load_expected
+from .graph_baselines import Row, by_condition, over_seeds
 from .stance_baselines import (
     BASELINES,
-    everything,
+    RELATIONS,
+    belief_denies,
+    count_negated,
     measure_baselines,
-    stance_by_negations,
-    stance_by_relation,
-)
+    negated,
+)  # fmt: skip
 
 BASELINE_NAMES = tuple(baseline.name for baseline in BASELINES)
 
 
-def expla_rows():
+def expla_rows() -> list[str]:
     """The names of all rows: the data, baselines, conditions of trained models, what their graph
     part learnt, transfer.
     """
-    from .expla_agreement import AGREEMENT_NAMES
-    from .expla_conditions import CONDITION_NAMES
-    from .expla_transfer import TRANSFER_NAMES
+    from .expla_transfer import AGREEMENT_NAMES, TRANSFER_NAMES  # late, since torch is heavy
+    from .graph_conditions import EXPLA_GRAPHS
 
-    return ["data", *BASELINE_NAMES, *CONDITION_NAMES, *AGREEMENT_NAMES, *TRANSFER_NAMES]
+    conditions = [condition.name for condition in EXPLA_GRAPHS]
+    return ["data", *BASELINE_NAMES, *conditions, *AGREEMENT_NAMES, *TRANSFER_NAMES]
 
 
-def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=None):
+def reproduce_expla_graphs(
+    rows: Collection[str] | None = None,
+    encoder: str = "minilm",
+    seeds: Sequence[int] = (0, 1, 2),
+    jobs: int | None = None,
+) -> dict[str, Any]:
     """Measure the target: `{"target", "rows", "stances", "relations", "runs", "notes",
     "comparison"}`, accuracies in percent of the test part.
 
@@ -53,68 +63,87 @@ def reproduce_expla_graphs(rows=None, encoder="minilm", seeds=(0, 1, 2), jobs=No
         {key: value if isinstance(value, str) else round(value, 4) for key, value in row.items()}
         for row in [*measured, *others]
     ]
-    expected = load_expected("expla_graphs")
-    if rows:
-        expected = {
-            **expected,
-            "rows": {name: stored for name, stored in expected["rows"].items() if name in rows},
-        }
-    shown = {
-        "stances": stance_by_negations(everything(task)),
-        "relations": stance_by_relation(everything(task)),
-        "runs": runs,
-        "notes": notes(measured),
-    }
     return {
         "target": "expla_graphs",
         "rows": measured,
-        **shown,
-        "comparison": compare(measured, expected),
+        "stances": stance_by_negations(task.questions),
+        "relations": stance_by_relation(task.questions),
+        "runs": runs,
+        "notes": notes(measured),
+        "comparison": compare(measured, load_expected("expla_graphs", rows or None)),
     }
 
 
-def _measured(wanted, task, encoder, seeds, jobs):
+def _measured(
+    wanted: Sequence[str], task: GraphTask, encoder: str, seeds: Sequence[int], jobs: int | None
+) -> tuple[list[Row], list[Row]]:
     """The wanted rows of baselines and of trained models, and every single run. The tiny language
     models are taught once for all of them.
     """
-    from .expla_agreement import AGREEMENT_NAMES, measure_agreement
-    from .expla_conditions import CONDITION_NAMES, measure_conditions
-    from .expla_transfer import TRANSFER_NAMES, measure_transfer
+    from .expla_transfer import AGREEMENT_NAMES, TRANSFER_NAMES, measure_agreement, measure_transfer
+    from .graph_conditions import run_conditions
 
-    named = lambda names: [name for name in wanted if name in names]
+    baselines = [name for name in wanted if name in BASELINE_NAMES]
+    agreements = [name for name in wanted if name in AGREEMENT_NAMES]
+    others: list[tuple[Callable[..., list[Row]], *tuple[Any, ...]]] = []
     with TemporaryDirectory() as folder:
-        parts = [
-            (TRANSFER_NAMES, measure_transfer, encoder, seeds, folder),
-            (AGREEMENT_NAMES, measure_agreement, named(AGREEMENT_NAMES), encoder, seeds, folder),
-            (BASELINE_NAMES, measure_baselines, task, named(BASELINE_NAMES), encoder),
-        ]
-        others = [call for names, *call in parts if named(names)]
-        rows, runs, found = measure_conditions(
-            folder, named(CONDITION_NAMES), encoder, seeds, jobs, others
-        )
+        if any(name in TRANSFER_NAMES for name in wanted):
+            others.append((measure_transfer, encoder, seeds, folder))
+        if agreements:
+            others.append((measure_agreement, agreements, encoder, seeds, folder))
+        if baselines:
+            others.append((measure_baselines, task, baselines, encoder))
+        runs, found = run_conditions("expla_graphs", folder, wanted, encoder, seeds, jobs, others)
+    rows = [over_seeds(name, values) for name, values in by_condition(runs).items()]
     rows += [row for some in found for row in some if row["method"] in wanted]
     return sorted(rows, key=lambda row: wanted.index(row["method"])), runs
 
 
-def notes(measured):
+def notes(measured: Iterable[Row]) -> list[str]:
     """Sentences on what the rows mean for one another, as far as they were run."""
     found = {row["method"]: row for row in measured}
-    said = []
-    if "data" in found:
-        data = found["data"]
-        said.append(
+    sentences = []
+    if data := found.get("data"):
+        sentences.append(
             f"{data['chains']:,} of {data['graphs']:,} graphs are chains ({data['chains one way']:,} of them one way); the appendix says every one is."
         )
-    if "majority" in found:
-        said.append(
-            f"Majority: {found['majority']['accuracy']:.1f}. The paper's five flat retrievers lie between 58.7 and 60.1, 325 to 333 of 554 right."
-        )
-    if "any negated relation" in found:
-        said.append(
-            f"One bit, whether any relation is negated, gives {found['any negated relation']['accuracy']:.1f} with nothing learnt."
-        )
-    if "negated relation xor denying belief" in found:
-        said.append(
-            f"Two bits, that one and a negation in the belief, give {found['negated relation xor denying belief']['accuracy']:.1f}."
-        )
-    return said
+    about = {
+        "majority": "Majority: {:.1f}. The paper's five flat retrievers lie between 58.7 and 60.1, 325 to 333 of 554 right.",
+        "any negated relation": "One bit, whether any relation is negated, gives {:.1f} with nothing learnt.",
+        "negated relation xor denying belief": "Two bits, that one and a negation in the belief, give {:.1f}.",
+    }
+    known = [name for name in about if name in found]
+    return sentences + [about[name].format(found[name]["accuracy"]) for name in known]
+
+
+def stance_by_negations(questions: Sequence[GraphQuestion]) -> list[Row]:
+    """For 0, 1, 2, 3 or more negated relations, and for beliefs without and with a negation: how
+    many items, and percent counter.
+    """
+    rows = []
+    for count, name in enumerate(("0", "1", "2", "3 or more")):
+        some = [question for question in questions if min(count_negated(question), 3) == count]
+        row = {"negated relations": name, **_counter(some, "all")}
+        for denying, belief in ((False, "plain belief"), (True, "denying belief")):
+            row |= _counter([q for q in some if belief_denies(q) == denying], belief)
+        rows.append(row)
+    return rows
+
+
+def stance_by_relation(questions: Sequence[GraphQuestion]) -> list[Row]:
+    """For every relation: in how many items it occurs, and what percent of those are counter; most
+    counter first.
+    """
+    rows = []
+    for relation in RELATIONS:
+        some = [q for q in questions if any(name == relation for _, name, _ in q.graph.edges)]
+        if some:
+            row = {"relation": relation, "negated": negated(relation)}
+            rows.append(row | _counter(some, "all"))
+    return sorted(rows, key=lambda row: (-row["all: % counter"], row["relation"]))
+
+
+def _counter(questions: Sequence[GraphQuestion], name: str) -> Row:
+    counters = sum(question.answer == "counter" for question in questions)
+    share = 100 * counters / len(questions) if questions else None
+    return {f"{name}: items": len(questions), f"{name}: % counter": share}

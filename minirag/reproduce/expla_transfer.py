@@ -1,5 +1,8 @@
-"""Does what a graph encoder learns on one task help on another? Table 4's question, between
-ExplaGraphs and the synthetic task `detours`.
+"""What a graph encoder has learnt on ExplaGraphs: how often it says what the rules of one and of
+two bits say, and whether it helps on another task, the synthetic `detours` (Table 4's question).
+
+Only GRAG's graph part is trained here, by the alignment warm-up; the answer is the one whose word
+embedding is nearest to the graph token, and no language model writes.
 
 The paper trains on one data set and asks its language model about the other. A small frozen model
 cannot do that: the two tasks have no answer in common. So there are several readings. "own test":
@@ -9,117 +12,149 @@ projector learns on the other. "untrained encoder": the same with a random encod
 """
 
 import copy
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
+from ..core.graph_questions import GraphTask
 from ..corpora.detours import detours
 from ..corpora.expla_graphs import load_expla_graphs
 from ..encoders.text_encoders import load_encoder
-from ..neural import Settings
-from ..neural.batches import Collator
+from ..neural import ModelOptions
+from ..neural.batches import Collator, Example
 from ..neural.language_model import LanguageModel
-from ..neural.model import GraphPrompt
+from ..neural.model import Collate, Factors, GraphPrompt
 from ..neural.training import Plan, Trainer
-from .expla_conditions import SEEDS, make_bench
-from .graph_prompts import Condition, examples, table_of
-from .stance_baselines import accuracy
+from .graph_baselines import Row, accuracy, over_seeds, percent_equal
+from .graph_conditions import PLAIN, SEEDS, TASKS, TOKEN, make_bench
+from .graph_prompts import Bench, Condition, examples, table_of
+from .stance_baselines import one_bit, two_bits
 
-SETTINGS = Settings(hidden=32)
-PLANS = {
-    "detours": Plan(alignment_epochs=6, epochs=0, alignment_rate=3e-3, batch=32, weight_decay=0.05),
-    "ExplaGraphs": Plan(
-        alignment_epochs=4, epochs=0, alignment_rate=1e-3, batch=32, weight_decay=0.05
-    ),
-}
-SEEN = {"detours": Condition("detours", retrieve="named"), "ExplaGraphs": Condition("ExplaGraphs")}
+AGREEMENT: dict[str, dict[str, Any]] = {"graph part": TOKEN, "graph part unpruned": PLAIN}
+AGREEMENT_NAMES = tuple(AGREEMENT)
+RULES = {"one bit": one_bit, "two bits": two_bits}
 READINGS = ("own test", "as it is", "new projector", "untrained encoder")
+WAYS = (("detours", "ExplaGraphs"), ("ExplaGraphs", "detours"))
 TRANSFER_NAMES = tuple(
-    f"{one} to {other}: {reading}"
-    for one, other in (("detours", "ExplaGraphs"), ("ExplaGraphs", "detours"))
-    for reading in READINGS
+    f"{one} to {other}: {reading}" for one, other in WAYS for reading in READINGS
 )
 
 
-def measure_transfer(encoder="minilm", seeds=SEEDS, folder=None, task=None):
+def measure_agreement(
+    names: Sequence[str] = AGREEMENT_NAMES,
+    encoder: str = "minilm",
+    seeds: Sequence[int] = SEEDS,
+    folder: str | None = None,
+    bench: Bench | None = None,
+) -> list[Row]:
+    """A row for each part: means over the seeds, in percent of the test questions.
+
+    accuracy, sd: as elsewhere. "as one bit", "as two bits": how often it answers as that rule.
+    "where they differ as one bit": among the questions to which the two rules give different
+    answers, how often it sides with the first. folder: keeps the tiny language models.
+    bench: another one than that of ExplaGraphs.
+
+    Source: GRAG, Eq. 9-10 (eq-9, eq-10)
+    """
+    rows = []
+    with TemporaryDirectory() as temporary:
+        bench = bench or make_bench("expla_graphs", folder or temporary, encoder)
+        test = bench.task.test
+        rules = {short: [rule(question) for question in test] for short, rule in RULES.items()}
+        pairs = zip(*rules.values())
+        differ = [place for place, (one, other) in enumerate(pairs) if one != other]
+        first = [rules["one bit"][place] for place in differ]
+        for name in names:
+            condition = Condition("whole graph", options=AGREEMENT[name])
+            answers = [_answers(condition, bench, seed) for seed in seeds]
+            row = over_seeds(name, [accuracy(given, test) for given in answers])
+            for short, rule in rules.items():
+                same = [percent_equal(given, rule) for given in answers]
+                row[f"as {short}"] = float(np.mean(same))
+            sides = [percent_equal([given[place] for place in differ], first) for given in answers]
+            rows.append(row | {"where they differ as one bit": float(np.mean(sides))})
+    return rows
+
+
+def _answers(condition: Condition, bench: Bench, seed: int) -> list[str]:
+    """What the graph part of one seed answers to the test questions."""
+    (train, _), (test, _) = (bench.seen(part, condition) for part in ("train", "test"))
+    model = bench.model(condition, seed)
+    Trainer(model, bench.collate, replace(bench.plan, epochs=0, seed=seed)).fit(train, [])
+    return nearest(model, bench.collate, test, bench.task.answers)
+
+
+class Side(NamedTuple):
+    """A task of the transfer: its questions, what is seen of them, and how its graph part learns."""
+
+    task: GraphTask
+    train: list[Example]
+    test: list[Example]
+    plan: Plan
+
+
+def measure_transfer(
+    encoder: str = "minilm",
+    seeds: Sequence[int] = SEEDS,
+    folder: str | None = None,
+    task: GraphTask | None = None,
+) -> list[Row]:
     """Rows of `{"method", "accuracy", "sd", "seeds"}`, in percent of the other task's test
     questions; no language model writes.
 
-    The answer is the one whose word embedding is nearest to the graph token. folder: keeps the tiny
-    language models of ExplaGraphs, whose word embeddings these are. task: another `detours(...)`
-    than the default.
+    folder: keeps the tiny language models of ExplaGraphs, whose word embeddings are compared.
+    task: another `detours(...)` than the default.
 
     Source: GRAG, Table 4 (tab-4)
     """
     tasks = {"detours": task or detours(train=4000), "ExplaGraphs": load_expla_graphs()}
-    questions = [
-        question for one in tasks.values() for part in (one.train, one.test) for question in part
-    ]
+    questions = [q for one in tasks.values() for part in (one.train, one.test) for q in part]
     table = table_of(questions, load_encoder(encoder))
-    collate = Collator(table)
-    seen = {
-        name: [examples(part, SEEN[name], table)[0] for part in (one.train, one.test)]
-        for name, one in tasks.items()
-    }
-    found = {name: [] for name in TRANSFER_NAMES}
+    collate, sides = Collator(table), {}
+    for name, one in tasks.items():
+        condition = Condition(name, "named" if name == "detours" else "whole")
+        train, test = (examples(part, condition, table)[0] for part in (one.train, one.test))
+        plan = replace(TASKS[one.name].plan, epochs=0)
+        sides[name] = Side(one, train, test, plan)
+    found: dict[str, list[float]] = {name: [] for name in TRANSFER_NAMES}
     with TemporaryDirectory() as temporary:
-        bench = make_bench(folder or temporary, encoder)
+        bench = make_bench("expla_graphs", folder or temporary, encoder)
         for seed in seeds:
             language = LanguageModel.load(bench.language_model("tiny", seed))
-            for one, other in (("detours", "ExplaGraphs"), ("ExplaGraphs", "detours")):
-                for reading, percent in _transferred(
-                    one, other, seen, tasks, language, collate, seed
-                ):
+            for one, other in WAYS:
+                torch.manual_seed(seed)
+                model = GraphPrompt(language, table.dimensions, ModelOptions(hidden=32))
+                readings = _transferred(model, collate, sides[one], sides[other], seed)
+                for reading, percent in zip(READINGS, readings):
                     found[f"{one} to {other}: {reading}"].append(percent)
-    return [
-        {
-            "method": name,
-            "accuracy": float(np.mean(some)),
-            "sd": float(np.std(some)),
-            "seeds": len(some),
-        }
-        for name, some in found.items()
-    ]
+    return [over_seeds(name, values) for name, values in found.items()]
 
 
-def _transferred(one, other, seen, tasks, language, collate, seed):
-    """(reading, percent right on the test part of `other`) for each reading of a model trained on
+def _transferred(
+    model: GraphPrompt, collate: Collator, one: Side, other: Side, seed: int
+) -> Iterator[float]:
+    """Percent right on the test part of `other`, for each of `READINGS`, of a model trained on
     `one`.
     """
-    torch.manual_seed(seed)
-    model = GraphPrompt(language, collate.table.dimensions, SETTINGS)
     untrained = copy.deepcopy(model.state_dict())
-    Trainer(model, collate, replace(PLANS[one], seed=seed)).fit(seen[one][0], [])
-    yield (
-        "own test",
-        accuracy(nearest(model, collate, seen[one][1], tasks[one].answers), tasks[one].test),
-    )
-    yield (
-        "as it is",
-        accuracy(
-            nearest(
-                model, collate, seen[other][1], sorted({*tasks[one].answers, *tasks[other].answers})
-            ),
-            tasks[other].test,
-        ),
-    )
+    Trainer(model, collate, replace(one.plan, seed=seed)).fit(one.train, [])
+    yield accuracy(nearest(model, collate, one.test, one.task.answers), one.task.test)
+    both = sorted({*one.task.answers, *other.task.answers})
+    yield accuracy(nearest(model, collate, other.test, both), other.task.test)
     trained = copy.deepcopy(model.state_dict())
-    for reading, state in (("new projector", trained), ("untrained encoder", untrained)):
+    for state in (trained, untrained):
         model.load_state_dict(
             {name: (untrained if name.startswith("projector.") else state)[name] for name in state}
         )
-        model.fit_pruning(collate, seen[other][0])
-        head, look = encoded_once(
-            model, collate, [example for part in seen[other] for example in part]
-        )
-        Trainer(head, look, replace(PLANS[other], seed=seed)).fit(seen[other][0], [])
-        yield (
-            reading,
-            accuracy(nearest(head, look, seen[other][1], tasks[other].answers), tasks[other].test),
-        )
+        model.fit_pruning(collate, other.train)
+        head, look = encoded_once(model, collate, [*other.train, *other.test])
+        Trainer(head, look, replace(other.plan, seed=seed)).fit(other.train, [])
+        yield accuracy(nearest(head, look, other.test, other.task.answers), other.task.test)
 
 
 @dataclass(frozen=True)
@@ -128,45 +163,47 @@ class Encoded:
 
     vectors: torch.Tensor
 
-    def to(self, device):
+    def to(self, device: torch.device) -> "Encoded":
         return Encoded(self.vectors.to(device))
 
 
 class Encoding(torch.nn.Module):
-    """Stands where the encoder stood, and gives what it said."""
+    """Replays the vectors of an `Encoded` batch, so that no encoder is needed."""
 
-    def forward(self, batch, factors=None):
+    def forward(self, batch: Encoded, factors: Factors | None = None) -> torch.Tensor:
         return batch.vectors
 
 
 @torch.no_grad()
-def encoded_once(model, collate, some):
+def encoded_once(
+    model: GraphPrompt, collate: Collate, seen: Sequence[Example]
+) -> tuple[GraphPrompt, Any]:  # of `Encoded` batches
     """`(model, collate)` of which only the projector is left to learn: pruning and encoder stay as
     they are, so they read every example once.
     """
     model.eval()
-    parts = [some[start : start + 128] for start in range(0, len(some), 128)]
-    vectors = torch.cat(
-        [model.encoder(batch, model.factors(batch)) for batch in map(collate, parts)]
-    )
-    place = {id(example): row for row, example in enumerate(some)}
+    assert model.encoder is not None, "a model without an encoder reads no graph"
+    batches = [collate(seen[start : start + 128]) for start in range(0, len(seen), 128)]
+    vectors = torch.cat([model.encoder(batch, model.factors(batch)) for batch in batches])
+    place = {id(example): row for row, example in enumerate(seen)}
     head = copy.deepcopy(model)
     head.pruning, head.encoder = None, Encoding()
-    return head, lambda examples: Encoded(vectors[[place[id(example)] for example in examples]])
+
+    def look(some: Sequence[Example]) -> Encoded:
+        return Encoded(vectors[[place[id(example)] for example in some]])
+
+    return head, look
 
 
-def nearest(model, collate, some, answers):
+def nearest(
+    model: GraphPrompt, collate: Collate, seen: Sequence[Example], answers: Sequence[str]
+) -> list[str]:
     """For each example the answer, of all `answers`, whose word embedding is nearest to the graph
     token.
     """
     model.eval()
     with torch.no_grad():
         vectors = F.normalize(model.language.answer_vectors(answers), dim=1)
-        best = [
-            place
-            for start in range(0, len(some), 128)
-            for place in (model.direction(collate(some[start : start + 128])) @ vectors.T).argmax(
-                dim=1
-            )
-        ]
+        batches = (collate(seen[start : start + 128]) for start in range(0, len(seen), 128))
+        best = [place for b in batches for place in (model.direction(b) @ vectors.T).argmax(dim=1)]
     return [answers[place] for place in best]

@@ -5,39 +5,43 @@ for a seed, and measured.
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import torch
 from threadpoolctl import threadpool_limits
 
-from ..algorithms.bm25 import BM25
 from ..algorithms.descriptions import describe_all, flat_text
-from ..algorithms.ego_graphs import OTHER_WAY, ego_graph
+from ..algorithms.ego_graphs import Direction, ego_graph
+from ..algorithms.textual import TextualGraph
 from ..core.display import progress
+from ..core.encoder import Encoder
 from ..core.errors import MiniragError
+from ..core.graph_questions import GraphQuestion, GraphTask
+from ..core.options import Count, Options, Positive, refuse_unknown, vary
 from ..corpora.detours import named_entity
 from ..index.ego_graphs import EgoIndex
-from ..neural import Settings
+from ..neural import HardPrompt, ModelOptions
 from ..neural.batches import Collator, Example, TextTable
-from ..neural.language_model import TUNINGS, LanguageModel
+from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt, write_all
-from ..neural.pretraining import SIZES, Pretraining, taught_once
+from ..neural.pretraining import Pretraining, taught_once
 from ..neural.training import Plan, Trainer
 from ..operators import subgraph
-from .graph_baselines import words_of
+from .graph_baselines import Row, flat
 
-RETRIEVERS = ("whole", "named", "ego", "linked", "steiner", "bm25", "dense", "none")
-TEXTS = ("description", "flat", "none")
+Retriever = Literal["whole", "named", "ego", "linked", "steiner", "bm25", "dense", "none"]
+Pieces = list[tuple[Sequence[int], Sequence[int]]]  # positions of nodes and edges of each graph
 
 
 @dataclass(frozen=True)
-class Condition:
+class Condition(Options):
     """A row of a table.
 
     retrieve: the "whole" graph; the ego-graph of the "named" entity, found by text match; the `top`
@@ -45,116 +49,78 @@ class Condition:
     subgraph of G-Retriever; the `top` nodes and edges by "bm25" or by cosine ("dense"); or "none".
     text: the hard prompt, a "description" for each graph, "flat" tables of nodes and edges, or
     "none". text_from: another retriever for the text alone, as in the paper's Figure 4. size,
-    tuning: of the language model. settings, plan: what the condition changes in `Settings` and
+    tuning: of the language model. options, plan: what the condition changes in `ModelOptions` and
     `Plan`.
 
     Source: GRAG, Table 3 (tab-3); GRAG, Fig. 3 (fig-3); GRAG, Fig. 4 (fig-4)
     """
 
     name: str
-    retrieve: str = "whole"
-    top: int = 3
-    hops: int = 2
-    direction: str = "out"
-    text: str = "none"
-    text_from: str = ""
-    size: str = "tiny"
-    tuning: str = "frozen"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    retrieve: Retriever = "whole"
+    top: Positive = 3
+    hops: Count = 2
+    direction: Direction = "out"
+    text: HardPrompt = "none"
+    text_from: Retriever | Literal[""] = ""
+    size: Literal["tiny", "small"] = "tiny"
+    tuning: Literal["frozen", "lora", "full"] = "frozen"
+    options: Mapping[str, Any] = field(default_factory=dict)
     plan: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self):
-        for given, kind in ((self.settings, Settings), (self.plan, Plan)):
-            if unknown := sorted(set(given) - {field.name for field in fields(kind)}):
-                raise MiniragError(
-                    f"A condition changes {', '.join(field.name for field in fields(kind))} of `{kind.__name__}`; got {unknown[0]!r}."
-                )
-        if self.size not in SIZES or self.tuning not in TUNINGS:
-            raise MiniragError(
-                f"A condition's size is one of {', '.join(SIZES)}, its tuning one of {', '.join(TUNINGS)}; got {self!r}."
-            )
-        if self.top < 1 or self.hops < 0 or self.direction not in OTHER_WAY:
-            raise MiniragError(
-                f"A condition has top from 1, hops from 0 and a direction of {', '.join(OTHER_WAY)}; got {self!r}."
-            )
-        if (
-            self.retrieve not in RETRIEVERS
-            or self.text not in TEXTS
-            or self.text_from not in ("", *RETRIEVERS)
-        ):
-            raise MiniragError(
-                f"A condition retrieves one of {', '.join(RETRIEVERS)} and reads one of {', '.join(TEXTS)}; got {self!r}."
-            )
+    def __post_init__(self) -> None:
+        try:
+            super().__post_init__()
+            vary(ModelOptions(), self.options)
+            refuse_unknown(self.plan, [field.name for field in fields(Plan)])
+        except MiniragError as error:
+            raise MiniragError(f"A condition cannot be run: {error} Got {self!r}.") from error
 
 
-class KnownTexts:
-    """An encoder over a `TextTable`: the same vectors without asking the encoder again, since each
-    question brings a graph of its own.
-    """
-
-    name = "known texts"
-
-    def __init__(self, table):
-        self.row, self.vectors = table.row, table.vectors.numpy()
-
-    def encode(self, texts, kind="passage"):
-        return self.vectors[[self.row[text] for text in texts]]
-
-
-def table_of(questions, encoder):
+def table_of(questions: Iterable[GraphQuestion], encoder: Encoder) -> TextTable:
     """The `TextTable` of everything that these questions and their graphs say."""
     return TextTable.of(
         [Example(q.question, q.answer, (q.graph,), asked=q.asked) for q in questions], encoder
     )
 
 
-def examples(questions, condition, table):
+def examples(
+    questions: Iterable[GraphQuestion], condition: Condition, table: TextTable
+) -> tuple[list[Example], list[set[int]]]:
     """What the model of this condition sees of each question, as `Example`s, and for each the
     positions of the nodes that were retrieved.
     """
-    known, seen, held = KnownTexts(table), [], []
-    for question in questions:
-        pieces = retrieve(question, condition.retrieve, condition, known)
-        graphs = tuple(question.graph.subgraph(nodes, edges) for nodes, edges in pieces)
-        source = (
-            retrieve(question, condition.text_from, condition, known)
-            if condition.text_from
-            else pieces
-        )
-        seen.append(
-            Example(
-                question.question,
-                question.answer,
-                graphs,
-                hard_prompt(question.graph, source, condition.text),
-                question.asked,
-            )
-        )
+    seen, held = [], []
+    for q in questions:
+        pieces = source = retrieve(q, condition.retrieve, condition, table)
+        if condition.text_from:
+            source = retrieve(q, condition.text_from, condition, table)
+        graphs = tuple(q.graph.subgraph(nodes, edges) for nodes, edges in pieces)
+        text = hard_prompt(q.graph, source, condition.text)
+        seen.append(Example(q.question, q.answer, graphs, text, q.asked))
         held.append({node for nodes, _ in (*pieces, *source) for node in nodes})
     return seen, held
 
 
-def retrieve(question, how, condition, known):
+def retrieve(
+    question: GraphQuestion, how: Retriever, condition: Condition, table: TextTable
+) -> Pieces:
     """The retrieved pieces of a question's graph: a list of (node positions, edge positions), the
     root of an ego-graph first.
     """
-    graph = question.graph
+    graph, hops, direction = question.graph, condition.hops, condition.direction
     if how == "none":
         return []
     if how == "whole":
         return [(range(len(graph.nodes)), range(len(graph.edges)))]
     if how in ("bm25", "dense"):
-        return [flat(question, how, condition.top, known)]
+        return [flat(question, how, condition.top, table)]
     if how == "named":
-        return [
-            ego_graph(
-                graph, named_entity(question.question, graph), condition.hops, condition.direction
-            )[1:]
-        ]
-    index = EgoIndex.build(graph, known, condition.hops, condition.direction)
+        root = named_entity(question.question, graph)
+        return [ego_graph(graph, root, hops, direction)[1:]]
+    index = EgoIndex.build(graph, table, hops, direction)
     if how == "steiner":
         [step] = subgraph.steiner([question.asked], index)
-        return [(step.data["nodes"], step.data["edges"])]
+        return [(step.nodes, step.edges)]
     roots = [root for root, _ in index.rank(question.asked, condition.top)]
     if how == "linked":
         named = named_entity(question.question, graph)
@@ -162,29 +128,7 @@ def retrieve(question, how, condition, known):
     return [index.subgraph(root)[1:] for root in roots]
 
 
-def flat(question, how, top, known):
-    """The `top` nodes and the `top` edges whose texts are nearest to the question, each by itself:
-    what the paper's flat retrievers do.
-
-    Source: GRAG, Table 5 (tab-5)
-    """
-    graph = question.graph
-    texts = [*graph.nodes, *graph.lines()]
-    if not texts:
-        return [], []
-    if how == "bm25":
-        scores = BM25([words_of(text) for text in texts]).scores(words_of(question.asked))
-    else:
-        vectors = known.encode([*graph.nodes, *(text for _, text, _ in graph.edges)])
-        scores = np.round(vectors @ known.encode([question.asked])[0], 6)
-    nodes, edges = (
-        np.argsort(-part, kind="stable")[:top] for part in np.split(scores, [len(graph.nodes)])
-    )
-    ends = {end for edge in edges for end in graph.edges[edge][::2]}
-    return sorted({*nodes.tolist(), *ends}), sorted(edges.tolist())
-
-
-def hard_prompt(graph, pieces, how):
+def hard_prompt(graph: TextualGraph, pieces: Pieces, how: HardPrompt) -> str:
     """The text of these pieces of a graph: their descriptions, a line that several share only once;
     "flat" tables; or nothing.
 
@@ -206,7 +150,7 @@ class Bench:
     conditions whose prompts these models are taught to read.
     """
 
-    task: Any
+    task: GraphTask
     table: TextTable
     folder: Path
     pretraining: Pretraining = Pretraining()
@@ -214,46 +158,44 @@ class Bench:
     reads: tuple[Condition, ...] = ()
 
     @cached_property
-    def collate(self):
+    def collate(self) -> Collator:
         return Collator(self.table)
 
     @cached_property
-    def _seen(self):
+    def _seen(self) -> dict[object, tuple[list[Example], list[set[int]]]]:
         return {}
 
-    def seen(self, part, condition):
+    def seen(self, part: str, condition: Condition) -> tuple[list[Example], list[set[int]]]:
         """The `examples` of the "train", "validation" or "test" questions, made once for all
         conditions that see the same of them.
         """
-        key = (
-            part,
-            condition.retrieve,
-            condition.top,
-            condition.hops,
-            condition.direction,
-            condition.text,
-            condition.text_from,
-        )
+        same = replace(condition, name="", size="tiny", tuning="frozen", options={}, plan={})
+        key = part, repr(same)
         if key not in self._seen:
             self._seen[key] = examples(getattr(self.task, part), condition, self.table)
         return self._seen[key]
 
-    def language_model(self, size, seed):
+    def language_model(self, size: str, seed: int) -> Path:
         """The folder of the tiny language model of this size and seed, taught once on the form of
         the training questions, as `reads` sees them.
         """
-        read = lambda: [
-            example for condition in self.reads for example in self.seen("train", condition)[0]
-        ]
-        return taught_once(
-            Path(self.folder) / f"{size}-{seed}",
-            read,
-            self.task.answers,
-            replace(self.pretraining, size=size, seed=seed),
-        )
+
+        def read() -> list[Example]:
+            return [seen for condition in self.reads for seen in self.seen("train", condition)[0]]
+
+        pretraining = replace(self.pretraining, size=size, seed=seed)
+        folder = Path(self.folder) / f"{size}-{seed}"
+        return taught_once(folder, read, self.task.answers, pretraining)
+
+    def model(self, condition: Condition, seed: int) -> GraphPrompt:
+        """The untrained model of a condition, behind the tiny language model of this seed."""
+        taught = self.language_model(condition.size, seed)
+        torch.manual_seed(seed)
+        language = LanguageModel.load(taught, tuning=condition.tuning)
+        return GraphPrompt(language, self.table.dimensions, ModelOptions(**condition.options))
 
 
-def run(condition, bench, seed):
+def run(condition: Condition, bench: Bench, seed: int) -> Row:
     """Train and measure one condition: a row of numbers.
 
     accuracy: percent of test questions answered. recall: percent of the evidence nodes that were
@@ -264,38 +206,26 @@ def run(condition, bench, seed):
 
     Source: GRAG, Table 2 (tab-2)
     """
-    import torch
-
-    taught = bench.language_model(condition.size, seed)
-    torch.manual_seed(seed)
-    language = LanguageModel.load(taught, tuning=condition.tuning)
-    model = GraphPrompt(language, bench.table.dimensions, Settings(**condition.settings))
+    model = bench.model(condition, seed)
     (train, _), (validation, _), (test, held) = (
         bench.seen(part, condition) for part in ("train", "validation", "test")
     )
     started = time.perf_counter()
-    report = Trainer(model, bench.collate, replace(bench.plan, **condition.plan, seed=seed)).fit(
-        train, validation
-    )
+    plan = replace(bench.plan, **condition.plan, seed=seed)
+    report = Trainer(model, bench.collate, plan).fit(train, validation)
     written = write_all(model, bench.collate, test)
-    row = {
-        "condition": condition.name,
-        "seed": seed,
-        **measure(bench.task.test, written, held),
-        "validation": round(100 * report.best["accuracy"], 2),
-    }
+    row = {"condition": condition.name, "seed": seed, **measure(bench.task.test, written, held)}
+    row["validation"] = round(100 * report.best["accuracy"], 2)
     row |= {"seconds": round(time.perf_counter() - started, 1), "memory": peak_memory()}
     if model.pruning is not None:
         with torch.no_grad():
-            nodes, edges = model.factors(bench.collate(test[:200]).to(model.device))
-        row |= {
-            "factor sd nodes": round(float(nodes.std()), 3),
-            "factor sd edges": round(float(edges.std()), 3),
-        }
+            factors = model.pruning(bench.collate(test[:200]).to(model.device))
+        for name, alpha in zip(("nodes", "edges"), factors):
+            row[f"factor sd {name}"] = round(float(alpha.std()), 3)
     return row
 
 
-def peak_memory():
+def peak_memory() -> float | None:
     """The process' highest memory so far, in GiB; None on Windows, where Python does not tell."""
     try:
         import resource
@@ -305,38 +235,28 @@ def peak_memory():
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30, 2)
 
 
-def measure(questions, written, held):
+def measure(
+    questions: Sequence[GraphQuestion], written: Sequence[str], held: Sequence[set[int]]
+) -> Row:
     """accuracy, recall and valid of `run`, in percent.
 
     Source: GRAG, Sec. 5.2 (valid-entities)
     """
-    right = [
-        text.casefold() == question.answer.casefold() for question, text in zip(questions, written)
-    ]
-    found = [
-        len(nodes & set(q.evidence_nodes)) / len(q.evidence_nodes)
-        for q, nodes in zip(questions, held)
-        if q.evidence_nodes
-    ]
-    valid = [text in question.graph.nodes for question, text in zip(questions, written)]
-    numbers = {"accuracy": right, "recall": found, "valid": valid if found else []}
-    return {
-        name: round(100 * float(np.mean(values)), 2) for name, values in numbers.items() if values
-    }
+    pairs = list(zip(questions, written))
+    right = [text.casefold() == question.answer.casefold() for question, text in pairs]
+    wanted = [(set(q.evidence_nodes), nodes) for q, nodes in zip(questions, held)]
+    found = [len(nodes & evidence) / len(evidence) for evidence, nodes in wanted if evidence]
+    valid = [text in question.graph.nodes for question, text in pairs] if found else []
+    numbers: dict[str, Sequence[float]] = {"accuracy": right, "recall": found, "valid": valid}
+    return {name: round(100 * float(np.mean(some)), 2) for name, some in numbers.items() if some}
 
 
-def mean_and_spread(rows, metric="accuracy"):
-    """{condition: (mean, population standard deviation, seeds)} over the seeds' rows."""
-    values = {}
-    for row in rows:
-        values.setdefault(row["condition"], []).append(row[metric])
-    return {
-        name: (float(np.mean(found)), float(np.std(found)), len(found))
-        for name, found in values.items()
-    }
-
-
-def run_all(rows, seeds, jobs=None, others=()):
+def run_all(
+    rows: Sequence[tuple[Callable[[], Bench], Condition]],
+    seeds: Sequence[int],
+    jobs: int | None = None,
+    others: Sequence[tuple[Any, ...]] = (),
+) -> tuple[list[Row], list[Any]]:
     """`(runs, found)`: what `run` gives for every row and seed, in that order, and what each of the
     `others` gives.
 
@@ -346,9 +266,7 @@ def run_all(rows, seeds, jobs=None, others=()):
     each computes with a single thread, so that numbers do not depend on how many there are. What
     takes longest is begun first.
     """
-    runs = [
-        (_measure, make_bench, condition, seed) for make_bench, condition in rows for seed in seeds
-    ]
+    runs = [(_run, make_bench, condition, seed) for make_bench, condition in rows for seed in seeds]
     calls = sorted([*runs, *others], key=_turn)
     pool = ProcessPoolExecutor(
         jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_one_thread
@@ -361,34 +279,28 @@ def run_all(rows, seeds, jobs=None, others=()):
                 bar.update()
         finally:
             pool.shutdown(cancel_futures=True)  # after an error, what has not begun does not begin
-    return [given[id(call)].result() for call in runs], [
-        given[id(call)].result() for call in others
-    ]
+    results = [[given[id(call)].result() for call in some] for some in (runs, others)]
+    return results[0], results[1]
 
 
-def _turn(call):
+def _turn(call: Sequence[Any]) -> int:
     """What takes longest comes first: tuning a language model, then what is no condition, then
     training a graph token, then reading alone.
     """
-    if call[0] is not _measure:
+    if call[0] is not _run:
         return 1
     condition = call[2]
-    return (
-        0
-        if condition.tuning != "frozen"
-        else 3
-        if condition.settings.get("graph_token") == "none"
-        else 2
-    )
+    if condition.tuning != "frozen":
+        return 0
+    return 3 if condition.options.get("graph_token") == "none" else 2
 
 
-def _one_thread():
+def _one_thread() -> None:
     import sklearn  # noqa: F401  (its libraries must be there to be limited)
-    import torch
 
     torch.set_num_threads(1)
     threadpool_limits(1)  # of NumPy and scikit-learn
 
 
-def _measure(make_bench, condition, seed):
+def _run(make_bench: Callable[[], Bench], condition: Condition, seed: int) -> Row:
     return run(condition, make_bench(), seed)

@@ -5,22 +5,194 @@ The people who drew the graphs knew the answer, and it shows in the relations th
 stand beside every trained model's accuracy.
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..algorithms.vectors import normalize
+from ..core.graph_questions import GraphQuestion, GraphTask
 from ..corpora.expla_graphs import ANSWERS, belief_and_argument, split
 from ..encoders.text_encoders import load_encoder
-from . import stance_features as features
-from .graph_baselines import best_fitted
-from .stance_features import count_negated, denies
+from .graph_baselines import Row, accuracy, fit_best
 
+Questions = Sequence[GraphQuestion]
+Embed = Callable[[Sequence[str]], NDArray[np.floating[Any]]]  # texts to vectors
+Matrix = NDArray[np.floating[Any]]
+NEGATIONS = re.compile(
+    r"(?i)\b(?:not|no|never|nor|none|nothing|cannot|without|\w+n't|lack\w*|unable|fail\w*)\b"
+)
+PREVENTIONS = re.compile(
+    r"(?i)\b(?:ban\w*|abolish\w*|end|ended|stop\w*|prohibit\w*|eliminat\w*|against|outlaw\w*|illegal)\b"
+)
+WORDS = re.compile(r"[\w']+")
+PLAIN = (
+    "at location", "capable of", "causes", "created by", "desires", "has context", "has property",
+    "has subevent", "made of", "part of", "receives action", "used for",
+)  # fmt: skip
+DENIED = [f"not {name}" for name in PLAIN]
+RELATIONS = tuple(sorted([*PLAIN, *DENIED, "is a", "is not a", "synonym of", "antonym of"]))
 STRENGTHS = (0.01, 0.1, 1.0, 10.0)  # logistic regression's C, chosen on the validation part
 LEAVES = (4, 8, 16)  # of a boosted tree, chosen on the validation part
 SPLIT_SEEDS = (0, 1, 2, 3, 4)
+
+
+def negated(relation: str) -> bool:
+    """Whether a relation denies something: "not ...", "is not a", "antonym of"."""
+    return relation.startswith("not ") or relation in ("is not a", "antonym of")
+
+
+def count_negated(question: GraphQuestion) -> int:
+    """How many edges of the question's graph are negated."""
+    return sum(negated(relation) for _, relation, _ in question.graph.edges)
+
+
+def denies(text: str) -> bool:
+    """Whether a text has a word of negation."""
+    return bool(NEGATIONS.search(text.replace("’", "'")))
+
+
+def belief_denies(question: GraphQuestion) -> bool:
+    """Whether the question's belief has a word of negation."""
+    return denies(belief_and_argument(question)[0])
+
+
+def one_bit(question: GraphQuestion, usual: str | None = None) -> str:
+    """The stance by whether any relation is negated."""
+    return ANSWERS[count_negated(question) > 0]
+
+
+def two_bits(question: GraphQuestion, usual: str | None = None) -> str:
+    """The stance by whether just one of the two is negated, a relation or the belief."""
+    return ANSWERS[(count_negated(question) > 0) != belief_denies(question)]
+
+
+def negation_counts(questions: Questions, embed: Embed | None = None) -> Matrix:
+    """(n, 5) one-hot: 0, 1, 2, 3, or more negated edges."""
+    return np.eye(5)[[min(count_negated(question), 4) for question in questions]]
+
+
+def relation_bag(questions: Questions, embed: Embed | None = None) -> Matrix:
+    """(n, relations) how often each relation occurs, relations in alphabetical order."""
+    counts = [Counter(name for _, name, _ in question.graph.edges) for question in questions]
+    return np.array([[count[name] for name in RELATIONS] for count in counts], dtype=float)
+
+
+def pair_vectors(questions: Questions, embed: Embed) -> Matrix:
+    """(n, 2d) belief beside argument."""
+    sides = zip(*map(belief_and_argument, questions))
+    return np.hstack([embed(texts) for texts in sides])
+
+
+def pair_comparison(questions: Questions, embed: Embed) -> Matrix:
+    """(n, 4d) belief, argument, their element-wise distance and product: the usual features of a
+    pair of sentences.
+    """
+    belief, argument = np.split(pair_vectors(questions, embed), 2, axis=1)
+    return np.hstack([belief, argument, np.abs(belief - argument), belief * argument])
+
+
+def node_vectors(questions: Questions, embed: Embed) -> Matrix:
+    """(n, d) mean over a graph's nodes, made a unit vector."""
+    return _means([question.graph.nodes for question in questions], embed)
+
+
+def edge_vectors(questions: Questions, embed: Embed) -> Matrix:
+    """(n, d) mean over a graph's relations, made a unit vector."""
+    return _means([[name for _, name, _ in question.graph.edges] for question in questions], embed)
+
+
+def graph_vectors(questions: Questions, embed: Embed) -> Matrix:
+    """(n, 2d) mean of the nodes beside mean of the relations."""
+    return np.hstack([node_vectors(questions, embed), edge_vectors(questions, embed)])
+
+
+def pooled_vectors(questions: Questions, embed: Embed) -> Matrix:
+    """(n, d) mean over nodes and relations together, the graph's own vector in GRAG.
+
+    Source: GRAG, Eq. 2 (eq-2)
+    """
+    return _means([question.graph_texts for question in questions], embed)
+
+
+def _means(groups: Sequence[Sequence[str]], embed: Embed) -> Matrix:
+    vectors = embed([text for group in groups for text in group])
+    ends = np.cumsum([len(group) for group in groups])
+    return normalize(np.stack([part.mean(axis=0) for part in np.split(vectors, ends[:-1])]))
+
+
+def pair_words(question: GraphQuestion) -> str:
+    """Belief and argument as one text."""
+    return " ".join(belief_and_argument(question))
+
+
+def graph_words(question: GraphQuestion) -> str:
+    """The graph's triples as one text; a relation is one word."""
+    nodes, edges = question.graph.nodes, question.graph.edges
+    return " ".join(f"{nodes[h]} {name.replace(' ', '_')} {nodes[t]}" for h, name, t in edges)
+
+
+def all_words(question: GraphQuestion) -> str:
+    """Belief, argument and triples as one text."""
+    return f"{pair_words(question)} {graph_words(question)}"
+
+
+def hand_features(questions: Questions, embed: Embed | None = None) -> Matrix:
+    """(n, 22) numbers that a person thought of who had looked at the data, all of it: the accuracy
+    is a little flattered. `by_hand` names them.
+    """
+    return np.array([list(by_hand(question).values()) for question in questions], dtype=float)
+
+
+def by_hand(question: GraphQuestion) -> dict[str, float]:
+    """The hand-made features of one question by name: negations in relations and texts, the graph's
+    shape, words shared with its ends.
+    """
+    belief, argument = belief_and_argument(question)
+    nodes, edges = question.graph.nodes, question.graph.edges
+    heads, tails = {head for head, _, _ in edges}, {tail for _, _, tail in edges}
+    starts = [place for place in range(len(nodes)) if place not in tails]
+    sinks = [place for place in range(len(nodes)) if place not in heads]
+
+    def shared(places: Sequence[int], text: str) -> float:
+        return max((_share(nodes[place], text) for place in places), default=0.0)
+
+    count, denying = count_negated(question), denies(belief)
+    into_sinks = [negated(relation) for _, relation, tail in edges if tail in sinks]
+    return {
+        "negated edges": count,
+        "any negated edge": count > 0,
+        "odd number of negated edges": count % 2,
+        "antonyms": sum(relation == "antonym of" for _, relation, _ in edges),
+        "first edge negated": negated(edges[0][1]),
+        "last edge negated": negated(edges[-1][1]),
+        "negated edges into sinks": sum(into_sinks),
+        "belief denies": denying,
+        "argument denies": denies(argument),
+        "belief prevents": bool(PREVENTIONS.search(belief)),
+        "argument prevents": bool(PREVENTIONS.search(argument)),
+        "either negated edge or denying belief": (count > 0) != denying,
+        "odd number, the belief counted": (count + denying) % 2,
+        "nodes that deny": sum(map(denies, nodes)),
+        "nodes": len(nodes),
+        "edges": len(edges),
+        "starts": len(starts),
+        "sinks": len(sinks),
+        "words shared by belief and argument": _share(belief, argument),
+        "belief's words in a sink": shared(sinks, belief),
+        "argument's words in a start": shared(starts, argument),
+        "belief's words in a start": shared(starts, belief),
+    }
+
+
+def _share(text: str, other: str) -> float:
+    """Share of the words of a text that another has too."""
+    words, others = (set(WORDS.findall(each.lower())) for each in (text, other))
+    return len(words & others) / max(len(words), 1)
 
 
 @dataclass(frozen=True)
@@ -33,42 +205,37 @@ class Baseline:
     """
 
     name: str
-    model: str
+    model: Literal["rule", "words", "linear", "trees"]
     look: Callable[..., Any]
     encoder: bool = False
 
 
 BASELINES = (
     Baseline("majority", "rule", lambda question, usual: usual),
-    Baseline(
-        "any negated relation", "rule", lambda question, usual: ANSWERS[count_negated(question) > 0]
-    ),
-    Baseline(
-        "negated relation xor denying belief",
-        "rule",
-        lambda question, usual: ANSWERS[(count_negated(question) > 0) != _denying(question)],
-    ),
-    Baseline("number of negated relations", "linear", features.negation_counts),
-    Baseline("bag of relations", "linear", features.relation_bag),
-    Baseline("pair vectors", "linear", features.pair_vectors, encoder=True),
-    Baseline("pair vectors compared", "linear", features.pair_comparison, encoder=True),
-    Baseline("node vectors", "linear", features.node_vectors, encoder=True),
-    Baseline("relation vectors", "linear", features.edge_vectors, encoder=True),
-    Baseline("node and relation vectors", "linear", features.graph_vectors, encoder=True),
-    Baseline("pooled graph vector", "linear", features.pooled_vectors, encoder=True),
-    Baseline("words of the pair", "words", features.pair_words),
-    Baseline("words of the graph", "words", features.graph_words),
-    Baseline("words of both", "words", features.all_words),
-    Baseline("line on hand features", "linear", features.hand_features),
-    Baseline("trees on hand features", "trees", features.hand_features),
+    Baseline("any negated relation", "rule", one_bit),
+    Baseline("negated relation xor denying belief", "rule", two_bits),
+    Baseline("number of negated relations", "linear", negation_counts),
+    Baseline("bag of relations", "linear", relation_bag),
+    Baseline("pair vectors", "linear", pair_vectors, encoder=True),
+    Baseline("pair vectors compared", "linear", pair_comparison, encoder=True),
+    Baseline("node vectors", "linear", node_vectors, encoder=True),
+    Baseline("relation vectors", "linear", edge_vectors, encoder=True),
+    Baseline("node and relation vectors", "linear", graph_vectors, encoder=True),
+    Baseline("pooled graph vector", "linear", pooled_vectors, encoder=True),
+    Baseline("words of the pair", "words", pair_words),
+    Baseline("words of the graph", "words", graph_words),
+    Baseline("words of both", "words", all_words),
+    Baseline("line on hand features", "linear", hand_features),
+    Baseline("trees on hand features", "trees", hand_features),
 )
 
 
-def _denying(question):
-    return denies(belief_and_argument(question)[0])
-
-
-def measure_baselines(task, names=None, encoder="minilm", seeds=SPLIT_SEEDS):
+def measure_baselines(
+    task: GraphTask,
+    names: Collection[str] | None = None,
+    encoder: str = "minilm",
+    seeds: Sequence[int] = SPLIT_SEEDS,
+) -> list[Row]:
     """Rows of `{"method", "accuracy", "other splits", "sd"}` in percent: on the task's own test
     part, and mean and deviation over splits drawn anew.
 
@@ -79,140 +246,54 @@ def measure_baselines(task, names=None, encoder="minilm", seeds=SPLIT_SEEDS):
     """
     chosen = [baseline for baseline in BASELINES if names is None or baseline.name in names]
     embed = _embedder(task, encoder) if any(baseline.encoder for baseline in chosen) else None
-    others = [
-        split(tuple(sorted(everything(task), key=lambda question: question.id)), seed)
-        for seed in seeds
-    ]
+    by_id = tuple(sorted(task.questions, key=lambda question: question.id))
+    others = [split(by_id, seed) for seed in seeds]
     rows = []
     for baseline in chosen:
-        row = {
-            "method": baseline.name,
-            "accuracy": accuracy(predict(baseline, task, embed), task.test),
-        }
-        again = [accuracy(predict(baseline, other, embed), other.test) for other in others]
-        rows.append(
-            row
-            | ({"other splits": float(np.mean(again)), "sd": float(np.std(again))} if again else {})
-        )
+        own = accuracy(predict(baseline, task, embed), task.test)
+        row: Row = {"method": baseline.name, "accuracy": own}
+        if again := [accuracy(predict(baseline, other, embed), other.test) for other in others]:
+            row |= {"other splits": float(np.mean(again)), "sd": float(np.std(again))}
+        rows.append(row)
     return rows
 
 
-def everything(task):
-    """All questions of a task."""
-    return (*task.train, *task.validation, *task.test)
-
-
-def accuracy(predicted, questions):
-    """Percent of the questions whose answer was predicted."""
-    return percent_equal(predicted, [question.answer for question in questions])
-
-
-def percent_equal(some, others):
-    """Percent of the places where two lists of answers agree."""
-    return 100 * sum(one == other for one, other in zip(some, others, strict=True)) / len(some)
-
-
-def _embedder(task, encoder):
+def _embedder(task: GraphTask, encoder: str) -> Embed:
     """texts -> vectors, each different text encoded once."""
-    encoder, known = load_encoder(encoder), {}
-    texts = {
-        text
-        for question in everything(task)
-        for text in (
-            *belief_and_argument(question),
-            *question.graph.nodes,
-            *(e[1] for e in question.graph.edges),
-        )
-    }
-    encoder.fit(sorted(texts))
+    loaded = load_encoder(encoder)
+    known: dict[str, Matrix] = {}
+    texts = {text for q in task.questions for text in (*belief_and_argument(q), *q.graph_texts)}
+    loaded.fit(sorted(texts))
 
-    def embed(wanted):
+    def embed(wanted: Sequence[str]) -> Matrix:
         missing = list(dict.fromkeys(text for text in wanted if text not in known))
-        known.update(zip(missing, encoder.encode(missing)) if missing else ())
+        known.update(zip(missing, loaded.encode(missing)) if missing else ())
         return np.stack([known[text] for text in wanted])
 
     return embed
 
 
-def predict(baseline, task, embed=None):
+def predict(baseline: Baseline, task: GraphTask, embed: Embed | None = None) -> list[str]:
     """The baseline's answers to the test part; what there is to learn is learnt on the training
     part and chosen on the validation part.
     """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
     if baseline.model == "rule":
         usual = Counter(question.answer for question in task.train).most_common(1)[0][0]
         return [baseline.look(question, usual) for question in task.test]
-    parts = (task.train, task.validation, task.test)
     if baseline.model == "words":
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        vectorizer = TfidfVectorizer(
-            ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"[\w']+"
-        ).fit(map(baseline.look, task.train))
-        matrices = [vectorizer.transform(map(baseline.look, part)) for part in parts]
+        words = {"ngram_range": (1, 2), "min_df": 2, "token_pattern": r"[\w']+"}
+        vectorizer = TfidfVectorizer(sublinear_tf=True, **words)
+        vectorizer.fit(map(baseline.look, task.train))
+        matrices = [vectorizer.transform(map(baseline.look, part)) for part in task.parts]
     else:
-        matrices = [baseline.look(part, embed) for part in parts]
-    answers = [[question.answer for question in part] for part in parts[:2]]
-    return list(
-        best_fitted(
-            _trees() if baseline.model == "trees" else _lines(), matrices[:2], answers
-        ).predict(matrices[2])
-    )
-
-
-def _lines():
-    from sklearn.linear_model import LogisticRegression
-
-    return [LogisticRegression(C=strength, max_iter=3000) for strength in STRENGTHS]
-
-
-def _trees():
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return [
-        HistGradientBoostingClassifier(learning_rate=0.05, max_leaf_nodes=leaves, random_state=0)
-        for leaves in LEAVES
-    ]
-
-
-def stance_by_negations(questions):
-    """For 0, 1, 2, 3 or more negated relations, and for beliefs without and with a negation: how
-    many items, and percent counter.
-    """
-    rows = []
-    for count in range(4):
-        some = [question for question in questions if min(count_negated(question), 3) == count]
-        row = {
-            "negated relations": str(count) if count < 3 else "3 or more",
-            **_counter(some, "all"),
-        }
-        for denying, name in ((False, "plain belief"), (True, "denying belief")):
-            row |= _counter([question for question in some if _denying(question) == denying], name)
-        rows.append(row)
-    return rows
-
-
-def stance_by_relation(questions):
-    """For every relation: in how many items it occurs, and what percent of those are counter; most
-    counter first.
-    """
-    rows = []
-    for relation in features.RELATIONS:
-        some = [
-            question
-            for question in questions
-            if any(name == relation for _, name, _ in question.graph.edges)
-        ]
-        rows += (
-            [{"relation": relation, "negated": features.negated(relation), **_counter(some, "all")}]
-            if some
-            else []
-        )
-    return sorted(rows, key=lambda row: (-row["all: % counter"], row["relation"]))
-
-
-def _counter(questions, name):
-    counters = sum(question.answer == "counter" for question in questions)
-    return {
-        f"{name}: items": len(questions),
-        f"{name}: % counter": 100 * counters / len(questions) if questions else None,
-    }
+        matrices = [baseline.look(part, embed) for part in task.parts]
+    if baseline.model == "trees":
+        steady = {"learning_rate": 0.05, "random_state": 0}
+        models = [HistGradientBoostingClassifier(max_leaf_nodes=k, **steady) for k in LEAVES]
+    else:
+        models = [LogisticRegression(C=strength, max_iter=3000) for strength in STRENGTHS]
+    return fit_best(models, matrices, task)
