@@ -156,10 +156,8 @@ def test_claims_come_with_their_nodes_as_the_released_code_would_list_them(given
         (kind, number[kind][place])
         for kind, place in builder.build(0).items
         if kind == "edge"
-        or (kind == "node"
-        and place in ends)
-        or (kind == "claim"
-        and graph.claims[place].subject in ends)
+        or (kind == "node" and place in ends)
+        or (kind == "claim" and graph.claims[place].subject in ends)
     ]
     assert same(linked, wanted["sort_context"])
 

@@ -154,7 +154,8 @@ def test_a_stored_index_is_reused_until_something_changes(tmp_path, monkeypatch)
     assert open_method("hipporag", corpus, encoder="lsa", restart_probability=0.3)[1] == "kept"
     (next(tmp_path.glob("indices/*")) / "index" / "edges.jsonl").write_text("{", encoding="utf-8")
     states = [
-        open_method("hipporag", corpus, encoder="lsa", **o)[1] for o in ({}, {"restart_probability": 0.3})
+        open_method("hipporag", corpus, encoder="lsa", **o)[1]
+        for o in ({}, {"restart_probability": 0.3})
     ]
     assert sorted(states) == ["kept", "reused"]
     with pytest.raises(MiniragError, match="hipporag"):

@@ -29,7 +29,7 @@ from ..encoders.text_encoders import load_encoder
 from ..graphs import choose_extraction, knowledge_graph
 from ..index import EgoIndex
 from ..llm import load_llm
-from ..neural import Settings
+from ..neural import ModelOptions as Settings
 from ..neural import trained as bundles
 from ..operators import chunk
 from ..operators.ranking import top_items

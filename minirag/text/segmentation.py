@@ -80,6 +80,8 @@ def _is_abbreviated(text, position, following):
     if name in NUMBERED and (following[0].isdigit() or re.fullmatch("[IVXLC]+", following)):
         return True
     within = (
-        name in EITHER or ("." in word and INITIALS.match(word)) or (len(word) == 1 and word.isupper())
+        name in EITHER
+        or ("." in word and INITIALS.match(word))
+        or (len(word) == 1 and word.isupper())
     )
     return bool(within) and following.casefold() not in STARTERS
