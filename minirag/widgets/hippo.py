@@ -117,7 +117,7 @@ class HippoExplorer(Explorer):
         """Positions of the nodes to show for a question, their places, and the mass drawn largest:
         all independent of the sliders.
         """
-        specificity, own = self.controls["specificity"].value, self.method.chosen
+        own, specificity = self.method.chosen, bool(self.controls["specificity"].value)
         threshold = own.synonymy_threshold
         walks = [self._ask(question, restart, threshold, specificity) for restart in (0.3, 0.7)]
         masses = [self._mass(walk) for walk in walks]
