@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,13 +29,14 @@ MEANING = {"restart": "restart probability", "follow": "probability of following
 
 
 class HippoExplorer(Explorer):
-    """Question, restart probability, synonymy threshold and node specificity of a HippoRAG method, and what
-    they do to its walk.
+    """Question, restart probability, synonymy threshold and node specificity of a HippoRAG method,
+    and what they do to its walk.
 
     `questions`: a `Corpus`, or a list of `Question`s or strings. The figure shows the `nodes` nodes
-    that hold most mass at two restart probabilities, always in the same places for one question; node area
-    is comparable while the question stays. On a graph of more than 5,000 nodes the threshold cannot
-    go below the method's own, since searching for more synonyms takes seconds there.
+    that hold most mass at two restart probabilities, always in the same places for one question;
+    node area is comparable while the question stays. On a graph of more than 5,000 nodes the
+    threshold cannot go below the method's own, since searching for more synonyms takes seconds
+    there.
 
     Source: Wang, Sec. IV-B (hippo-ppr)
     """
@@ -57,20 +58,19 @@ class HippoExplorer(Explorer):
         self.method, self.k, self.nodes = method, k, nodes
         self.questions = {q.id: q for q in asked}
         self._walked: dict[float, HippoRAG] = {}
-        self._at = lru_cache(maxsize=32)(self._compute)
+        self._at = lru_cache(maxsize=32)(self._ask)
         self._around = lru_cache(maxsize=64)(self._neighbourhood)
         self._joined = lru_cache(maxsize=8)(self._with_threshold)
         self._drawn = lru_cache(maxsize=64)(self._shown_part)
         own = method.chosen
-        threshold, self.meaning = own.synonymy_threshold, MEANING[own.restart_read_as]
+        threshold, probability = own.synonymy_threshold, own.restart_probability
+        self.meaning = MEANING[own.restart_read_as]
         lowest = threshold if len(method.graph.nodes) > LARGE else 0.6
         options = tuple((f"{q.id}: {q.text}", q.id) for q in asked)
         super().__init__(
             [
                 Choice("question", "Question", options, question or asked[0].id),
-                Slider(
-                    "restart_probability", self.meaning, 0.1, 0.9, 0.05, own.restart_probability
-                ),
+                Slider("restart_probability", self.meaning, 0.1, 0.9, 0.05, probability),
                 Slider("synonymy_threshold", "synonymy from cosine", lowest, 1.0, 0.02, threshold),
                 Switch("specificity", "node specificity", own.specificity),
             ]
@@ -85,22 +85,16 @@ class HippoExplorer(Explorer):
         """The `Retrieval` at the present state."""
         return self._at(*self.state.values())
 
-    def _compute(
-        self, question: str, restart: float, threshold: float, specificity: bool
-    ) -> Retrieval:
-        changed = {"restart_probability": restart, "specificity": specificity}
-        return self._ask(question, self.k, threshold, **changed)
-
-    def _ask(self, question: str, k: int, threshold: float, **options: Any) -> Retrieval:
-        """Retrieve with other options. Each copy of the method is made from the last one that
+    def _ask(self, question: str, restart: float, threshold: float, specificity: bool) -> Retrieval:
+        """Retrieve with these options. Each copy of the method is made from the last one that
         walked, so that they share its matrices.
         """
-        method = self._walked.get(threshold, self._joined(threshold)).with_options(**options)
-        retrieval = method.retrieve(self.questions[question].text, k)
+        method = self._walked.get(threshold, self._joined(threshold))
+        method = method.with_options(restart_probability=restart, specificity=specificity)
         if len(self._walked) >= 8:
             self._walked.clear()
         self._walked[threshold] = method
-        return retrieval
+        return method.retrieve(self.questions[question].text, self.k)
 
     def _with_threshold(self, threshold: float) -> "HippoRAG":
         """The method at a threshold. Raising it only takes synonymy edges away, so nothing is
@@ -123,11 +117,9 @@ class HippoExplorer(Explorer):
         """Positions of the nodes to show for a question, their places, and the mass drawn largest:
         all independent of the sliders.
         """
-        specificity, own = self.controls["specificity"].value, self.method.chosen
-        walks = []
-        for restart in (0.3, 0.7):
-            options = {"restart_probability": restart, "specificity": specificity}
-            walks.append(self._ask(question, 1, own.synonymy_threshold, **options))
+        own, specificity = self.method.chosen, bool(self.controls["specificity"].value)
+        threshold = own.synonymy_threshold
+        walks = [self._ask(question, restart, threshold, specificity) for restart in (0.3, 0.7)]
         masses = [self._mass(walk) for walk in walks]
         scores, linked = np.sum(masses, axis=0), [node.index for node in _linked(walks[0])]
 
@@ -137,11 +129,8 @@ class HippoExplorer(Explorer):
         shown = [i for i in sorted(range(len(scores)), key=key)[: self.nodes] if scores[i] > 0]
         peak = max(float(mass.max(initial=0.0)) for mass in masses) or 1.0
         names = {"query node": [self._name(i) for i in linked]}
-        return (
-            tuple(shown),
-            layout(_part(self.method.hippocampal_index, shown), highlight=names),
-            peak,
-        )
+        places = layout(_part(self.method.hippocampal_index, shown), highlight=names)
+        return tuple(shown), places, peak
 
     def _shown_part(self, question: str, threshold: float) -> Graph:
         return _part(self._joined(threshold).hippocampal_index, self._around(question)[0])
