@@ -124,13 +124,14 @@ def context(method, retrieval):
     """The texts that the reader, or a trained model, is given."""
     if hasattr(method, "examples"):
         return [example.text for example in method.examples([retrieval.question])]
-    return method.reading(retrieval)[0]
+    sections, _ = method.context(retrieval)
+    return [text for section in sections.values() for text in section]
 
 
 def record(key, build, llm, questions, answer_every, task=None):
     """Lines of one setting: its build, all its questions at once, each question's answer."""
     method, line = watch(llm, build)
-    graph = getattr(method, "graph", None)
+    graph = getattr(method, "hippocampal_index", getattr(method, "graph", None))
     size = {"nodes": len(graph.nodes), "edges": len(graph.edges)} if graph is not None else {}
     yield {"key": f"{key} | build", **line, **size}
     if method is None:

@@ -21,7 +21,8 @@ from minirag.core.trace import ChunkStep, NodeStep, WalkStep
 from minirag.encoders.token_encoders import load_token_encoder
 from minirag.graphs import knowledge_graph, normalise_phrase
 from minirag.index import adjacency_matrix, node_specificity, passage_matrix
-from minirag.methods.hipporag_variants import CODE, HippoOptions, spread_to_neighbours
+from minirag.methods.hipporag import HippoOptions
+from minirag.methods.hipporag_code import CODE, spread_to_neighbours
 from minirag.methods.ircot import merge_rounds
 from minirag.operators import chunk, min_max, node, rank
 

@@ -14,9 +14,10 @@ from .textual_graph import rich_knowledge_graph, textual_knowledge_graph
 from .tree_and_passage_graph import passage_graph, tree
 
 # One thing is said twice and one once: only then does a weight differ from 1.
+FOUNDED = "Ilse Brandt founded Harrowgate Observatory."
 PROBE = (
-    "Ilse Brandt founded Harrowgate Observatory.",
-    "Ilse Brandt founded Harrowgate Observatory. Harrowgate Observatory belongs to the University of Selm.",
+    FOUNDED,
+    f"{FOUNDED} Harrowgate Observatory belongs to the University of Selm.",
     "The University of Selm pays Otto Lenz.",
 )
 GRAPH_TYPES = {

@@ -67,7 +67,8 @@ def knowledge_graph(
             mentions[triple.object].append(place)
     if not mentions:
         raise MiniragError(
-            f"The {extraction!r} gave no usable triple for {len(chunks)} chunks: is the text empty, or the model's output malformed?"
+            f"The {extraction!r} gave no usable triple for {len(chunks)} chunks: "
+            "is the text empty, or the model's output malformed?"
         )
     nodes = tuple(Node(name, chunks=tuple(places)) for name, places in mentions.items())
     position = {name: i for i, name in enumerate(mentions)}
@@ -97,12 +98,14 @@ def with_synonymy(
 
     Source: Wang, Sec. IV-B (hippo-synonymy)
     """
-    search = token_synonymy_pairs if isinstance(vectors, TokenVectors) else synonymy_pairs
-    sources, targets, scores = search(vectors, threshold, max_neighbours, strict=strict)
+    if isinstance(vectors, TokenVectors):
+        found = token_synonymy_pairs(vectors, threshold, max_neighbours, strict)
+    else:
+        found = synonymy_pairs(vectors, threshold, max_neighbours, strict=strict)
     long_enough = [sum(c.isalnum() for c in node.name) > min_letters for node in graph.nodes]
     synonyms = tuple(
         Edge(int(i), int(j), "synonymous with", weight=float(score), kind="synonymy")
-        for i, j, score in zip(sources, targets, scores)
+        for i, j, score in zip(*found)
         if long_enough[i]
     )
     relations = tuple(edge for edge in graph.edges if edge.kind == "relation")

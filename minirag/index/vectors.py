@@ -36,7 +36,8 @@ class VectorIndex:
     measure: ClassVar[str] = "cosine"
 
     def __repr__(self) -> str:
-        return f"VectorIndex: {len(self.labels)} vectors of {self.vectors.shape[1]} dimensions by {self.encoder.name}"
+        size = f"{len(self.labels)} vectors of {self.vectors.shape[1]} dimensions"
+        return f"VectorIndex: {size} by {self.encoder.name}"
 
     def search(self, queries: Queries, k: int = 1, kind: Kind = "query") -> Found:
         """Positions (queries, k) and cosines (queries, k) of the nearest labels, best first, equals
@@ -87,7 +88,7 @@ class TokenIndex:
         own = self_maxsim(asked, TokenVectors.stack(self.encoder.encode(texts)))
         scores = [block for _, block in maxsim_blocks(asked, self.vectors)]
         stacked = np.concatenate([np.zeros((0, len(self.labels))), *scores])
-        return stacked / np.maximum(own, 1e-9)[:, None]
+        return stacked / np.maximum(own, 1e-9)[:, None]  # type: ignore[return-value]  # float64
 
 
 TextIndex = VectorIndex | TokenIndex

@@ -29,4 +29,30 @@ METHODS: dict[str, type[Method]] = {
 }
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
-__all__ = sorted({"METHODS", "Method", *(method.__name__ for method in METHODS.values())})
+__all__ = [
+    "GRAG",
+    "METHODS",
+    "BM25Retriever",
+    "ChainOfThought",
+    "ColBERT",
+    "DenseRetriever",
+    "GRetriever",
+    "GraphRAGGlobal",
+    "GraphRAGLocal",
+    "HippoRAG",
+    "HyDE",
+    "IRCoT",
+    "IRCoTHippoRAG",
+    "LightRAGGlobal",
+    "LightRAGHybrid",
+    "LightRAGLocal",
+    "Method",
+    "PathRAG",
+    "PathRAGLight",
+    "PropositionRetriever",
+    "SelfConsistency",
+    "SemanticSearch",
+    "TextSummaries",
+    "VanillaRAG",
+    "ZeroShot",
+]  # fmt: skip

@@ -4,11 +4,12 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
 
-from ..core.corpus import Chunk
-from ..core.encoder import Encoder
+from ..core.corpus import Chunk, Corpus
 from ..core.errors import MiniragError
 from ..core.files import valid_text, write_atomic
 from ..core.options import (
@@ -20,9 +21,11 @@ from ..core.options import (
     choose,
     names_of,
     plain,
+    vary,
 )
 from ..core.results import Answer, Passage, Retrieval
 from ..core.trace import ChunkStep, Step, Trace
+from ..index.vectors import AnyEncoder
 from ..llm import LLM, load_llm
 from ..operators import rank
 from ..operators.ranking import Ties
@@ -35,7 +38,7 @@ Sections = dict[str, list[str]]
 
 def scoring_of(trace: Trace) -> ChunkStep:
     """The step that scores every chunk: the last of its type."""
-    return (trace.all(ChunkStep) or trace)[-1]  # type: ignore  # untyped steps: going away
+    return (trace.all(ChunkStep) or trace)[-1]  # type: ignore[return-value]  # untyped steps: going away
 
 
 def checked(entrance: Callable[..., Any], owner: type["Method"]) -> Callable[..., Any]:
@@ -46,7 +49,7 @@ def checked(entrance: Callable[..., Any], owner: type["Method"]) -> Callable[...
     hints = get_type_hints(entrance, include_extras=True)
     parameters = inspect.signature(entrance).parameters.values()
     named = [each for each in parameters if each.kind is not each.VAR_KEYWORD]
-    open_ended = len(named) < len(parameters) and not names_of(owner.options_type)
+    open_ended = len(named) < len(parameters) and owner.options_type is Options
     own = options_as_parameters(owner) if len(named) < len(parameters) else []
     known = [each.name for each in (*named, *own)]
 
@@ -93,7 +96,8 @@ class Method:
     Subclasses set the class attributes, which are the method's row in the survey's Tables 1 and 3,
     and write `build` and `score_many`: a list of questions in, for each the trace out, whose last
     `ChunkStep` scores every chunk. `options_type` and `settings` say what can be chosen, and what
-    each value of `follow` changes; the first setting is the default.
+    each value of `follow` changes; the first setting is the default. Where `options_type` is
+    `Options` itself, `build` hands on what it is given.
     `answer_task` is the prompt that answers unless another is asked for: "answer" (short, from the
     passages and nothing else), "answer_open" (short, the model may add what it knows) or
     "full_answer" for methods that are judged; other tasks belong to the one method that uses them.
@@ -144,7 +148,7 @@ class Method:
 
     @classmethod
     def options(cls) -> OptionTable:
-        """Every option: its value in each setting (paper, code), the values it takes, its meaning."""
+        """Every option: its value in each setting (paper, code), its values, its meaning."""
         return OptionTable.of(cls.options_type, cls.settings)
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
@@ -219,16 +223,73 @@ class Method:
         return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
 
 
+@dataclass(frozen=True)
+class NoOptions(Options):
+    """Of a method that offers none."""
+
+
+class PassageMethod(Method):
+    """A method without a graph, built over the passages alone.
+
+    Subclasses write `index`, what is searched: it is made when the method is built.
+    """
+
+    options_type: ClassVar[type[Options]] = NoOptions
+    chosen: Options
+
+    def __init__(
+        self, chunks: Sequence[Chunk], llm: LLM, encoder: Any = "minilm", chosen: Any = None
+    ) -> None:  # Any: each method has encoders and options of its own kind
+        super().__init__(chunks, llm)
+        self.asked_encoder, self.chosen = encoder, chosen or self.options_type()
+        self.passages = [chunk.passage for chunk in chunks]
+
+    @classmethod
+    def build(
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
+        follow: str | None = None, **options: Any,
+    ) -> Self:  # fmt: skip
+        """Index the passages. encoder: not looked at by a method that needs none."""
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        method = cls(corpus.chunks, load_llm(llm), encoder, chosen)
+        _ = method.index
+        return method
+
+    @functools.cached_property
+    def index(self) -> object:
+        """Nothing, where nothing is searched."""
+        return None
+
+
 class StoredMethod(Method):
     """A method that is built over a graph or a community index, and can be kept in a folder.
 
     The constructor takes what was built, the language model, the encoder, the chosen options, and
-    what `extras` names. `stored_type` has `save(folder)` and `load(folder)`.
+    what `extras` names. `stored_type` has `save(folder)` and `load(folder)`. `decided_by` names for
+    each part that is computed once the options that decide it; `built_with`, those that no copy can
+    change.
     """
 
     stored_type: ClassVar[Any] = None  # Any: Graph or CommunityIndex
+    built_with: ClassVar[tuple[str, ...]] = ()
+    decided_by: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     chosen: Options
     OPTIONS = "options.json"
+
+    def with_options(self, **options: Any) -> Self:  # Any: the fields of `options_type`
+        """A copy with other options: what depends on a changed one is computed again, the rest is
+        shared.
+        """
+        other, chosen = copy(self), vary(self.chosen, options)
+        changed = {name for name in options if getattr(chosen, name) != getattr(self.chosen, name)}
+        if fixed := changed.intersection(self.built_with):
+            how = f"{type(self).__name__}.build(..., {min(fixed)}=...)"
+            raise MiniragError(f"{min(fixed)} is chosen when the graph is built: call {how}.")
+        for part, deciding in self.decided_by.items():
+            if changed.intersection(deciding):
+                vars(other).pop(part, None)
+        other.chosen = chosen
+        return other
 
     @property
     def stored(self) -> Any:
@@ -249,9 +310,9 @@ class StoredMethod(Method):
 
     @classmethod
     def load(
-        cls, folder: str | Path, llm: LLM | str = "offline", encoder: Encoder | str = "minilm"
+        cls, folder: str | Path, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm"
     ) -> Self:
-        """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
+        """Read what `save` wrote. Raises `MiniragError` where a folder holds no complete index."""
         path = Path(folder) / cls.OPTIONS
         if not path.is_file():
             raise MiniragError(

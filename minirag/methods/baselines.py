@@ -5,7 +5,8 @@ propositions'), and by one vector for each token (ColBERT).
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
+from typing import ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from ..algorithms.bm25 import BM25, tokenize
 from ..algorithms.late_interaction import best_matches, maxsim_corpus, pad
 from ..core.corpus import Chunk, Corpus
 from ..core.encoder import Encoder, TokenEncoder
-from ..core.options import NotNegative, Options, Probability, choose
+from ..core.options import NotNegative, Options, Probability
 from ..core.trace import Step, Vector
 from ..encoders.text_encoders import load_encoder
 from ..encoders.token_encoders import load_token_encoder
@@ -22,7 +23,7 @@ from ..index import VectorIndex, chunk_index
 from ..llm import LLM, load_llm
 from ..operators import chunk, question
 from ..operators.ranking import top_items
-from .base import Method
+from .base import Method, PassageMethod
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class BM25Options(Options):
     epsilon: NotNegative = 0.25
 
 
-class BM25Retriever(Method):
+class BM25Retriever(PassageMethod):
     """Passages ranked by Okapi BM25 over lower-cased words of title and text; no graph, no encoder,
     no model.
 
@@ -50,19 +51,12 @@ class BM25Retriever(Method):
     primitive = "Question words"
     granularity = ("Chunk",)
     options_type = BM25Options
+    chosen: BM25Options
 
-    def __init__(self, chunks: Sequence[Chunk], llm: LLM, chosen: BM25Options) -> None:
-        super().__init__(chunks, llm)
-        words = [tokenize(chunk.passage) for chunk in chunks]
-        self.chosen, self.index = chosen, BM25(words, chosen.k1, chosen.b, chosen.epsilon)
-
-    @classmethod
-    def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: object = None, **options: float
-    ) -> Self:
-        """Count the words of every passage."""
-        chosen = choose(BM25Options, cls.settings, None, options)
-        return cls(corpus.chunks, load_llm(llm), chosen)
+    @cached_property
+    def index(self) -> BM25:
+        options = self.chosen
+        return BM25(map(tokenize, self.passages), options.k1, options.b, options.epsilon)
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         summary = "words shared with the question, rare ones count more"
@@ -70,7 +64,7 @@ class BM25Retriever(Method):
         return [(chunk.scored_step("bm25", summary, self.labels, scores),) for scores in found]
 
 
-class DenseRetriever(Method):
+class DenseRetriever(PassageMethod):
     """Every passage on its own, ranked by the cosine of its vector with the question's.
 
     Source: Survey, App. B.1 (op-new); Wang, Table IV (tab-4)
@@ -81,19 +75,16 @@ class DenseRetriever(Method):
     index_components = ("Chunk",)
     primitive = "Question vector"
     granularity = ("Chunk",)
-    operators = {"chunk": ("VDB",)}
+    operators: ClassVar = {"chunk": ("VDB",)}
 
-    def __init__(self, chunks: Sequence[Chunk], llm: LLM, encoder: Encoder | str) -> None:
-        super().__init__(chunks, llm)
-        self.encoder = load_encoder(encoder).fit([chunk.passage for chunk in chunks])
-        self.index = chunk_index(chunks, self.encoder)
+    @cached_property
+    def encoder(self) -> Encoder:
+        return load_encoder(self.asked_encoder).fit(self.passages)
 
-    @classmethod
-    def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm"
-    ) -> Self:
-        """Encode the passages."""
-        return cls(corpus.chunks, load_llm(llm), encoder)
+    @cached_property
+    def index(self) -> VectorIndex:
+        """A vector for every passage."""
+        return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         asked = question.vector(questions, self.encoder)
@@ -148,7 +139,7 @@ class PropositionRetriever(Method):
     index_components = ("Proposition",)
     primitive = "Question vector"
     granularity = ("Chunk",)
-    operators = {"chunk": ("VDB",)}
+    operators: ClassVar = {"chunk": ("VDB",)}
 
     def __init__(
         self, chunks: Sequence[Chunk], llm: LLM, index: VectorIndex, owners: Sequence[int]
@@ -165,15 +156,15 @@ class PropositionRetriever(Method):
         executor: Executor | None = None,
     ) -> Self:
         """Ask for the propositions of every passage and encode them."""
-        chunks, llm = corpus.chunks, load_llm(llm)
+        chunks, model = corpus.chunks, load_llm(llm)
         fields = [{"title": chunk.title, "text": chunk.text} for chunk in chunks]
-        found = llm.map("propositions", fields, executor=executor, description="propositions")
+        found = model.map("propositions", fields, executor=executor, description="propositions")
         owned = [texts or (chunk.passage,) for chunk, texts in zip(chunks, found)]
         owners = [owner for owner, texts in enumerate(owned) for _ in texts]
         texts = [text for texts in owned for text in texts]
-        encoder = load_encoder(encoder).fit([chunk.passage for chunk in chunks])
-        index = VectorIndex(tuple(texts), encoder.encode(texts), encoder)
-        return cls(chunks, llm, index, owners)
+        loaded = load_encoder(encoder).fit([chunk.passage for chunk in chunks])
+        index = VectorIndex(tuple(texts), loaded.encode(texts), loaded)
+        return cls(chunks, model, index, owners)
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         traces: list[Sequence[Step]] = []
@@ -189,7 +180,14 @@ class PropositionRetriever(Method):
         return traces
 
 
-class ColBERT(Method):
+class TokenArrays(NamedTuple):
+    """Token vectors of all passages, (passages, tokens, d), and which of them are real."""
+
+    vectors: NDArray[np.floating]
+    mask: NDArray[np.bool_]
+
+
+class ColBERT(PassageMethod):
     """Passages ranked by MaxSim over token vectors (late interaction: every token of the question
     looks for its best token in the passage), compared with all passages, without the compression of
     ColBERTv2's index.
@@ -206,31 +204,25 @@ class ColBERT(Method):
     index_components = ("Chunk",)
     primitive = "Question token vectors"
     granularity = ("Chunk",)
-    operators = {"chunk": ("MaxSim",)}
+    operators: ClassVar = {"chunk": ("MaxSim",)}
     vectors_are_kept = False  # one for each token: hundreds of times the room of one for each text
 
-    def __init__(
-        self, chunks: Sequence[Chunk], llm: LLM, encoder: TokenEncoder | Encoder | str
-    ) -> None:
-        super().__init__(chunks, llm)
-        passages = [chunk.passage for chunk in chunks]
-        self.encoder: TokenEncoder = load_token_encoder(encoder).fit(passages)
-        self.documents = self.encoder.encode(passages)
-        self.vectors, self.mask = pad(self.documents)
+    @cached_property
+    def encoder(self) -> TokenEncoder:
+        return load_token_encoder(self.asked_encoder).fit(self.passages)
 
-    @classmethod
-    def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: TokenEncoder | Encoder | str = "minilm",
-    ) -> Self:
-        """Encode every token of every passage."""
-        return cls(corpus.chunks, load_llm(llm), encoder)
+    @cached_property
+    def documents(self) -> list[NDArray[np.float32]]:
+        """The token vectors of each passage, (tokens, d)."""
+        return self.encoder.encode(self.passages)
+
+    @cached_property
+    def index(self) -> TokenArrays:
+        return TokenArrays(*pad(self.documents))
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         asked = self.encoder.encode(questions, kind="query")
-        found = [maxsim_corpus(tokens, self.vectors, self.mask) for tokens in asked]
+        found = [maxsim_corpus(tokens, *self.index) for tokens in asked]
         summary = "sum over question tokens of the best cosine with a passage token"
         return [(chunk.scored_step("maxsim", summary, self.labels, scores),) for scores in found]
 
@@ -239,7 +231,7 @@ class ColBERT(Method):
         question.
         """
         place = [chunk.id for chunk in self.chunks].index(chunk_id)
-        query: NDArray[np.float32] = self.encoder.encode([question], kind="query")[0]
+        query = self.encoder.encode([question], kind="query")[0]
         asked = self.encoder.tokens(question, kind="query")
         found = self.encoder.tokens(self.chunks[place].passage)
         positions, cosines = best_matches(query, self.documents[place])

@@ -3,40 +3,58 @@
 Paper: Wang, Graph RAG, Sec. IV-B, which this file follows: `build` and the parts below it are the
 offline indexing, `score_many` is the online retrieval. Quoted comments are the paper's words.
 Official code: OSU-NLP-Group/HippoRAG, tag v1.0.0; what it or an ablation does otherwise is an
-option, and stands in `hipporag_variants`.
+option, and stands in `hipporag_code`.
 """
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from scipy import sparse
 
 from ..algorithms.pagerank import Transitions, transition_matrix
 from ..core.corpus import Corpus, Extraction
-from ..core.errors import MiniragError
 from ..core.graph import Graph
-from ..core.options import choose, vary
+from ..core.options import Between, choose
 from ..core.trace import ChunkStep, FactStep, NodeStep, Step, Trace, Vector, WalkStep
 from ..encoders.token_encoders import load_any_encoder
 from ..graphs import choose_extraction, knowledge_graph, with_synonymy
-from ..index import (
-    adjacency_matrix,
-    chunk_index,
-    fact_passage_matrix,
-    node_index,
-    node_specificity,
-    passage_matrix,
-)
+from ..index import matrices, vectors
 from ..index.vectors import AnyEncoder, TextIndex
 from ..llm import LLM, load_llm
 from ..operators import chunk, node, question, relationship
 from ..operators.ranking import Ties
-from . import hipporag_variants as variants
+from . import hipporag_code as code
 from .base import StoredMethod
-from .hipporag_variants import CODE, HippoOptions
+
+Known = Mapping[str, Sequence[str]]  # a question's text -> the entities that it names
+
+
+@dataclass(frozen=True)
+class HippoOptions(code.HippoCodeOptions):
+    """The paper's parameters. Where Wang gives no number, the original HippoRAG paper's is the
+    default.
+
+    restart_probability: of jumping back to the query nodes at a step of the walk.
+    synonymy_threshold: the cosine above which two names are synonyms, τ.
+    specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
+    """
+
+    restart_probability: Annotated[float, Between(0, 1, above=True, below=True)] = 0.5
+    synonymy_threshold: Annotated[float, Between(-1, 1)] = 0.8
+    specificity: bool = True
+
+    @property
+    def follow_probability(self) -> float:
+        """The probability of following an edge, which `personalized_pagerank` calls damping."""
+        number = self.restart_probability
+        return number if self.restart_read_as == "follow" else 1 - number
+
+
+SYNONYMS = ("node_text", "synonymy_threshold", "strict", "min_letters", "max_neighbours")
+WEIGHTS = (*SYNONYMS, "synonymy")
 
 
 class HippoRAG(StoredMethod):
@@ -54,10 +72,20 @@ class HippoRAG(StoredMethod):
     index_components = ("Entity",)
     primitive = "Entities in question"
     granularity = ("Chunk",)
-    operators = {"node": ("Link", "PPR"), "relationship": ("Aggregator",), "chunk": ("Aggregator",)}
+    operators: ClassVar = {
+        "node": ("Link", "PPR"),
+        "relationship": ("Aggregator",),
+        "chunk": ("Aggregator",),
+    }
     options_type = HippoOptions
-    settings = {"paper": {}, "code": CODE}
+    settings: ClassVar = {"paper": {}, "code": code.CODE}
     stored_type = Graph
+    built_with = ("script", "empty_names")
+    decided_by: ClassVar = {
+        "node_index": ("node_text",), "hippocampal_index": SYNONYMS, "adjacency": WEIGHTS,
+        "transition": WEIGHTS, "passage_matrix": ("passage_matrix",),
+        "specificity": ("specificity",),
+    }  # fmt: skip
     chosen: HippoOptions
 
     def __init__(
@@ -66,7 +94,7 @@ class HippoRAG(StoredMethod):
         llm: LLM,
         encoder: AnyEncoder | str,
         chosen: HippoOptions,
-        question_entities: Mapping[str, Sequence[str]] | None = None,
+        question_entities: Known | None = None,
     ) -> None:
         super().__init__(graph.chunks, llm)
         self.graph, self.chosen = graph, chosen
@@ -74,22 +102,18 @@ class HippoRAG(StoredMethod):
         self.question_entities = dict(question_entities or {})
 
     def __repr__(self) -> str:
-        return f"HippoRAG over a {self.graph!r}; encoder {self.encoder.name}; answers by {self.llm.name}"
+        made = f"encoder {self.encoder.name}; answers by {self.llm.name}"
+        return f"HippoRAG over a {self.graph!r}; {made}"
 
     # Offline indexing.
 
     @classmethod
     def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: AnyEncoder | str = "minilm",
-        extraction: Extraction | str | None = None,
-        executor: Executor | None = None,
-        question_entities: Mapping[str, Sequence[str]] | None = None,
-        follow: str | None = None,
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
+        extraction: Extraction | str | None = None, executor: Executor | None = None,
+        question_entities: Known | None = None, follow: str | None = None,
         **options: Any,  # the fields of `HippoOptions`
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Read triples, build the graph, encode its nodes.
 
         encoder: one with a vector a text, or one with a vector a token, as HippoRAG (ColBERTv2) in
@@ -102,40 +126,35 @@ class HippoRAG(StoredMethod):
         them.
         follow: "paper" (the default) or "code".
         """
-        chosen, llm = choose(HippoOptions, cls.settings, follow, options), load_llm(llm)
+        chosen = choose(HippoOptions, cls.settings, follow, options)
+        model, loaded = load_llm(llm), load_any_encoder(encoder)
         # "We first extract a set of named entities from each passage", "then add the named entities
         # to the OpenIE prompt to extract the final triples": noun phrase nodes N, relation edges E.
-        encoder = load_any_encoder(encoder)
-        read = choose_extraction(corpus, extraction, llm, executor)
+        read = choose_extraction(corpus, extraction, model, executor)
         graph = knowledge_graph(corpus.chunks, read, chosen.script, chosen.empty_names)
-        method = cls(graph, llm, encoder, chosen, question_entities)
+        method = cls(graph, model, loaded, chosen, question_entities)
         _ = method.node_index  # an encoder that cannot be loaded is told here, not at a question
         return method
 
     @cached_property
     def node_index(self) -> TextIndex:
         """M(e_j): every noun phrase, encoded by the retrieval encoder M."""
-        return node_index(self.graph, self.encoder, self.chosen.node_text)
+        return vectors.node_index(self.graph, self.encoder, self.chosen.node_text)
 
     @cached_property
     def hippocampal_index(self) -> Graph:
         """The graph with "the extra set of synonymy relations E'", between names whose cosine "is
         above a threshold".
         """
-        options = self.chosen
-        return with_synonymy(
-            self.graph,
-            self.node_index.vectors,
-            options.synonymy_threshold,
-            options.strict,
-            options.min_letters,
-            options.max_neighbours,
-        )
+        options, names = self.chosen, self.node_index.vectors
+        threshold, strict = options.synonymy_threshold, options.strict
+        rest = options.min_letters, options.max_neighbours
+        return with_synonymy(self.graph, names, threshold, strict, *rest)
 
     @cached_property
     def adjacency(self) -> sparse.csr_matrix:
         """The weights of the |E| + |E'| edges: (nodes, nodes)."""
-        return adjacency_matrix(self.hippocampal_index, self.chosen.synonymy)
+        return matrices.adjacency_matrix(self.hippocampal_index, self.chosen.synonymy)
 
     @cached_property
     def transition(self) -> Transitions:
@@ -147,13 +166,13 @@ class HippoRAG(StoredMethod):
         original passage".
         """
         if self.chosen.passage_matrix == "facts":  # the released code's: (passages, relations)
-            return fact_passage_matrix(self.graph)
-        return passage_matrix(self.graph, self.chosen.passage_matrix, self.chosen.script)
+            return matrices.fact_passage_matrix(self.graph)
+        return matrices.passage_matrix(self.graph, self.chosen.passage_matrix, self.chosen.script)
 
     @cached_property
     def specificity(self) -> Vector | None:
         """s_i = 1 / |P_i|, P_i being the passages "from which node i was extracted": (nodes,)."""
-        return node_specificity(self.graph) if self.chosen.specificity else None
+        return matrices.node_specificity(self.graph) if self.chosen.specificity else None
 
     # Online retrieval.
 
@@ -171,12 +190,13 @@ class HippoRAG(StoredMethod):
         if options.propagation == "ppr":
             walked = node.ppr(self.transition, resets, names, options.follow_probability)
         else:
-            walked = variants.near_query_nodes(self.adjacency, resets, names, options)
-        # p = n' P, "a ranking score for each passage".
-        summary = variants.SUMMARY[options.passage_matrix]
-        carried: list[Sequence[WalkStep | FactStep]] = [walked, *self._by_relations(walked)]
-        scored = chunk.aggregator(carried[-1], self.passage_matrix, self.labels, summary)
-        traces = [Trace(steps) for steps in zip(named, linked, *carried, scored)]
+            walked = code.near_query_nodes(self.adjacency, resets, names, options)
+        # p = n' P, "a ranking score for each passage". (The released code scores relations first.)
+        summary = code.SUMMARY[options.passage_matrix]
+        spread: list[Sequence[WalkStep | FactStep]] = [walked, *self._by_relations(walked)]
+        scored = chunk.aggregator(spread[-1], self.passage_matrix, self.labels, summary)
+        traces = [Trace(steps) for steps in zip(named, linked, *spread, scored)]
+        # Open in Wang: a question without entities. Here it falls back to dense retrieval.
         return self._with_dense(questions, traces)
 
     # What Wang does not have: the released code's way to passages, and dense retrieval.
@@ -184,11 +204,11 @@ class HippoRAG(StoredMethod):
     @cached_property
     def chunk_index(self) -> TextIndex:
         """Every passage, encoded."""
-        return chunk_index(self.chunks, self.encoder)
+        return vectors.chunk_index(self.chunks, self.encoder)
 
     @cached_property
-    def facts(self) -> variants.Facts:
-        return variants.Facts.of(self.graph)
+    def facts(self) -> code.Facts:
+        return code.Facts.of(self.graph)
 
     def _by_relations(self, walked: list[WalkStep]) -> list[list[FactStep]]:
         """The scores of the relations, by which the released code scores passages."""
@@ -197,8 +217,8 @@ class HippoRAG(StoredMethod):
         return [relationship.aggregator(walked, *self.facts)]
 
     def _with_dense(self, questions: Sequence[str], traces: list[Trace]) -> list[Sequence[Step]]:
-        """The traces, with dense retrieval where it stands in for the walk or is averaged with it."""
-        roles = [variants.role_of_dense(trace.last(NodeStep), self.chosen) for trace in traces]
+        """The traces, with dense retrieval in place of the walk, or averaged with it."""
+        roles = [code.role_of_dense(trace.last(NodeStep), self.chosen) for trace in traces]
         places = [i for i, role in enumerate(roles) if role != "none"]
         dense = chunk.vdb([questions[i] for i in places], self.chunk_index) if places else []
         longer: list[Sequence[Step]] = [*traces]
@@ -208,35 +228,14 @@ class HippoRAG(StoredMethod):
             longer[i] = [*traces[i], step, *mean]
         return longer
 
-    # Copies with other options, and what is kept in a folder.
-
-    def with_options(self, **options: Any) -> Self:  # Any: the fields of `HippoOptions`
-        """The same graph and vectors with other options; what depends on a changed option is
-        computed again, the rest is shared.
-        """
-        chosen = vary(self.chosen, options)
-        changed = {name for name in options if getattr(chosen, name) != getattr(self.chosen, name)}
-        for name in variants.BUILT_WITH:
-            if name in changed:
-                how = f"HippoRAG.build(..., {name}=...)"
-                raise MiniragError(f"{name} is chosen when the graph is built: call {how}.")
-        other = copy(self)
-        other.chosen = chosen
-        for part, decided_by in variants.DECIDED_BY.items():
-            if changed.intersection(decided_by):
-                vars(other).pop(part, None)
-        return other
+    # Over a graph that exists already; what is kept in a folder.
 
     @classmethod
     def from_graph(
-        cls,
-        graph: Graph,
-        llm: LLM | str = "offline",
-        encoder: AnyEncoder | str = "minilm",
-        question_entities: Mapping[str, Sequence[str]] | None = None,
-        follow: str | None = None,
+        cls, graph: Graph, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
+        question_entities: Known | None = None, follow: str | None = None,
         **options: Any,  # the fields of `HippoOptions`
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """HippoRAG over a graph that exists already, such as a rich knowledge graph: the walk then
         follows the edges' weights.
 

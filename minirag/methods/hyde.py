@@ -8,19 +8,14 @@ vectors with the question's.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import ClassVar
 
 from ..algorithms.vectors import normalize
-from ..core.corpus import Chunk, Corpus
-from ..core.encoder import Encoder
-from ..core.options import Options, Positive, Temperature, choose
+from ..core.options import Options, Positive, Temperature
 from ..core.trace import Step, Vector
-from ..encoders.text_encoders import load_encoder
-from ..index import VectorIndex, chunk_index
-from ..llm import LLM, load_llm
 from ..operators import chunk
 from ..prompts import find_task
-from .base import Method
+from .baselines import DenseRetriever
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,7 @@ class HypotheticalStep(Step):
     passages: tuple[str, ...]
 
 
-class HyDE(Method):
+class HyDE(DenseRetriever):
     """Passages nearest to a hypothetical passage, or to the mean vector of several.
 
     What the hypothetical passage claims is never shown to the reader of the answer: only its vector
@@ -58,33 +53,11 @@ class HyDE(Method):
 
     name = "hyde"
     paper = "PathRAG, Table 1 (HyDE, a baseline)"
-    index_components = ("Chunk",)
     primitive = "Hypothetical passage vector"
-    granularity = ("Chunk",)
-    operators = {"chunk": ("VDB",)}
     needs_model = True
     options_type = HyDEOptions
-    settings = {"paper": {}, "code": CODE}
-
-    def __init__(
-        self, chunks: Sequence[Chunk], llm: LLM, encoder: Encoder | str, chosen: HyDEOptions
-    ) -> None:
-        super().__init__(chunks, llm)
-        self.encoder = load_encoder(encoder).fit([chunk.passage for chunk in chunks])
-        self.chosen, self.index = chosen, cast("VectorIndex", chunk_index(chunks, self.encoder))
-
-    @classmethod
-    def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str = "minilm",
-        follow: str | None = None,
-        **options: Any,  # the fields of `HyDEOptions`
-    ) -> Self:
-        """Encode the passages."""
-        chosen = choose(HyDEOptions, cls.settings, follow, options)
-        return cls(corpus.chunks, load_llm(llm), encoder, chosen)
+    settings: ClassVar = {"paper": {}, "code": CODE}
+    chosen: HyDEOptions
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         traces: list[Sequence[Step]] = []

@@ -80,7 +80,7 @@ class IRCoT(Method):
     index_components = ("Chunk",)
     primitive = "Question and thoughts"
     granularity = ("Chunk",)
-    operators = {"chunk": ("MaxSim",)}
+    operators: ClassVar = {"chunk": ("MaxSim",)}
     needs_model = True
     over: ClassVar[str] = "colbert"
 

@@ -6,20 +6,29 @@ import functools
 import hashlib
 import json
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from ..core.corpus import Extraction
+from ..core.corpus import Corpus, Extraction
 from ..core.errors import MiniragError
 from ..core.files import cache_folder
 from ..corpora.shipped_and_own import shipped
-from ..llm import load_llm
-from . import METHODS
+from ..index.vectors import AnyEncoder
+from ..llm import LLM, load_llm
+from . import METHODS, Method
 
 # What no index depends on: it comes after the methods.
 AFTERWARDS = ("cli", "data", "evaluate", "exercises", "viz", "widgets")
 
 
-def open_method(name, corpus, llm="offline", encoder="minilm", **options):
+def open_method(
+    name: str,
+    corpus: Corpus,
+    llm: LLM | str = "offline",
+    encoder: AnyEncoder | str = "minilm",
+    **options: Any,  # of the method
+) -> tuple[Method, str]:
     """The named method over a corpus: loaded if the same one was built before, else built and
     saved.
 
@@ -31,16 +40,17 @@ def open_method(name, corpus, llm="offline", encoder="minilm", **options):
     """
     if name not in METHODS:
         raise MiniragError(f"No method {name!r}; there are: {', '.join(METHODS)}.")
-    method, llm = METHODS[name], load_llm(llm)
+    method: Any = METHODS[name]  # Any: not every method can be saved
+    model = load_llm(llm)
     if not hasattr(method, "save"):
-        return method.build(corpus, llm=llm, encoder=encoder, **options), "not kept"
-    folder = index_folder(name, corpus, llm.name, str(encoder), options)
+        return method.build(corpus, llm=model, encoder=encoder, **options), "not kept"
+    folder = index_folder(name, corpus, model.name, str(encoder), options)
     if folder.is_dir():
         try:
-            return method.load(folder, llm=llm, encoder=encoder), "reused"
+            return method.load(folder, llm=model, encoder=encoder), "reused"
         except (MiniragError, OSError, ValueError, TypeError, LookupError):
             pass
-    built = method.build(corpus, llm=llm, encoder=encoder, **options)
+    built = method.build(corpus, llm=model, encoder=encoder, **options)
     try:
         built.save(folder)
     except Exception as error:  # whatever it is, what was built may have been paid for
@@ -54,7 +64,9 @@ def open_method(name, corpus, llm="offline", encoder="minilm", **options):
     return built, "kept"
 
 
-def index_folder(name, corpus, llm_name, encoder_name, options):
+def index_folder(
+    name: str, corpus: Corpus, llm_name: str, encoder_name: str, options: Mapping[str, Any]
+) -> Path:
     """The cache folder of an index, named by a hash of everything that decides what is built (who
     runs the calls does not).
     """
@@ -62,37 +74,30 @@ def index_folder(name, corpus, llm_name, encoder_name, options):
     named = corpus.extractions.get(str(options.get("extraction")))  # which may change under a name
     options = {**options, "extraction": named} if named else options
     decides = sorted((key, _content(value)) for key, value in options.items() if key != "executor")
-    parts = json.dumps(
-        [code_version(), name, llm_name, encoder_name, decides, texts], ensure_ascii=False
-    )
-    return (
-        cache_folder()
-        / "indices"
-        / f"{name}-{hashlib.sha256(parts.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
-    )
+    parts = [code_version(), name, llm_name, encoder_name, decides, texts]
+    text = json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return cache_folder() / "indices" / f"{name}-{hashlib.sha256(text).hexdigest()[:24]}"
 
 
 @functools.cache
-def code_version(package=Path(__file__).parents[1]):
+def code_version(package: Path = Path(__file__).parents[1]) -> str:
     """A hash of the code that decides what is built, and of the shipped corpora.
 
     It is taken from the files themselves, so that nobody has to think of raising a number.
     """
-    code = [
-        path
-        for path in package.rglob("*.py")
-        if path.relative_to(package).parts[0] not in AFTERWARDS
-    ]
+    code = [file for file in package.rglob("*.py") if _layer(file, package) not in AFTERWARDS]
     digest = hashlib.sha256()
     for path in (*sorted(code), *sorted(shipped("corpora").rglob("*.jsonl"))):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-def _content(value):
-    if isinstance(value, Extraction):  # its repr is only a summary
-        return json.dumps(
-            [value.source, sorted(value.entities.items()), sorted(value.triples.items())],
-            ensure_ascii=False,
-        )
-    return repr(value)
+def _layer(file: Path, package: Path) -> str:
+    return file.relative_to(package).parts[0]
+
+
+def _content(value: object) -> str:
+    if not isinstance(value, Extraction):  # whose repr is only a summary
+        return repr(value)
+    parts = [value.source, sorted(value.entities.items()), sorted(value.triples.items())]
+    return json.dumps(parts, ensure_ascii=False)

@@ -4,19 +4,17 @@ vote of several reasonings.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Literal
 
 from ..algorithms.voting import Vote, majority_vote
-from ..core.corpus import Chunk, Corpus
-from ..core.options import Options, Positive, Temperature, choose
+from ..core.options import Options, Positive, Temperature
 from ..core.results import Retrieval
 from ..core.trace import Step, Trace
-from ..llm import LLM, load_llm
 from ..prompts import Task
-from .base import Method
+from .base import PassageMethod
 
 
-class ZeroShot(Method):
+class ZeroShot(PassageMethod):
     """The question alone, answered in one line. The corpus is not looked at, so nothing is
     retrieved and recall says nothing.
 
@@ -28,11 +26,6 @@ class ZeroShot(Method):
     primitive = "Question"
     needs_model = True
     answer_task = "direct"
-
-    @classmethod
-    def build(cls, corpus: Corpus, llm: LLM | str = "offline", encoder: object = None) -> Self:
-        """Nothing is built; the corpus is not read."""
-        return cls(corpus.chunks, load_llm(llm))
 
     def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:
         trace = Trace([Step("no retrieval", "the model is asked without any passage")])
@@ -86,17 +79,7 @@ class SelfConsistency(ChainOfThought):
     paper = "Wang, Table II (CoT-SC)"
     options_type = SelfConsistencyOptions
 
-    def __init__(self, chunks: Sequence[Chunk], llm: LLM, chosen: SelfConsistencyOptions) -> None:
-        super().__init__(chunks, llm)
-        self.chosen = chosen
-
-    @classmethod
-    def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: object = None, **options: Any
-    ) -> Self:  # Any: the fields of `SelfConsistencyOptions`
-        """Nothing is built; the corpus is not read."""
-        chosen = choose(SelfConsistencyOptions, cls.settings, None, options)
-        return cls(corpus.chunks, load_llm(llm), chosen)
+    chosen: SelfConsistencyOptions
 
     def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
         """The answer that most samples agree on; the trace keeps them all."""

@@ -45,5 +45,5 @@ def top_items(
 
 
 def count_of(items: Sized, noun: str) -> str:
-    """ "1 node", "2 nodes": the number of items with their noun."""
+    """The number of items with their noun: "1 node", "2 nodes"."""
     return f"{len(items)} {noun}{'s' * (len(items) != 1)}"

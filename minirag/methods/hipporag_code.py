@@ -1,22 +1,21 @@
-"""HippoRAG's options, and what only an ablation or the released code does.
+"""What HippoRAG's released code and the ablations do: their options, and where they leave the
+paper's way.
 
-Where Wang gives no number (restart probability, threshold), the original HippoRAG paper's is the
-default. Two things are open in both and have one reading as default: how a phrase is counted in a
-passage (`passage_matrix`), and a question without entities (`no_entities`). Where the released code
-finds or scores otherwise there is an option; `follow="code"` sets them all. Not rebuilt: in the
-code's ColBERT variant, names that look for synonyms are encoded as questions, and find at most 99.
+Where the released code finds or scores otherwise there is an option; `follow="code"` sets them all.
+Not rebuilt: in the code's ColBERT variant, names that look for synonyms are encoded as questions,
+and find at most 99.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ..core.graph import Graph
-from ..core.options import Between, Count, Options, Positive
+from ..core.options import Count, Options, Positive
 from ..core.trace import NodeStep, WalkStep
 from ..graphs.extraction import EmptyNames
 from ..graphs.knowledge_graph import Script
@@ -30,25 +29,22 @@ Share = Literal["question", "node"]
 
 
 @dataclass(frozen=True)
-class HippoOptions(Options):
-    """Everything about HippoRAG that can be chosen. The defaults are the paper's; `CODE` holds what
-    the released code does instead.
+class HippoCodeOptions(Options):
+    """What Wang leaves open, and what the released code and the ablations do otherwise.
 
-    restart_probability: of jumping back to the query nodes at a step of the walk.
-    restart_read_as: "restart" (the paper), or "follow": the code hands the number to its PageRank
-        library, which takes it for the probability of following an edge.
+    restart_read_as: "restart" (the paper), or "follow": the code hands `restart_probability` to its
+        PageRank library, which takes it for the probability of following an edge.
     synonymy: "add" the cosine to the number of triples, "overwrite" it, or "none" (an ablation).
-    synonymy_threshold, strict: cosine above which (or, not strict, from which on) two names are
-        synonyms.
+    strict: names are synonyms above the threshold; or, not strict, from the threshold on.
     min_letters, max_neighbours: the code joins no name of this many letters or fewer, and no more
         than this many synonyms to a name.
     passage_matrix: "text" counts a phrase in the passage's text, "facts" in its triples,
         "incidence" takes 0 or 1 (see `minirag.index.passage_matrix`).
-    specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
     reset: "node" gives each query node the same weight, "entity" each query entity, so that a node
         named twice weighs twice.
     propagation: "ppr", or the ablations "query-nodes" and "neighbours".
-    neighbour_hops: how far the ablation's neighbours are: 1 in the paper's words, 2 in its code.
+    neighbour_hops: how far the neighbours of that ablation are: 1 in the paper's words, 2 in its
+        code.
     neighbour_share: a neighbour gets its share once a "question", or once for each query "node"
         that reaches it, as in the code.
     no_entities: a question without entities falls back to "dense" retrieval, or to "uniform"
@@ -63,15 +59,12 @@ class HippoOptions(Options):
     ties: order of passages with equal scores, "ascending" or "descending" by position.
     """
 
-    restart_probability: Annotated[float, Between(0, 1, above=True, below=True)] = 0.5
     restart_read_as: Literal["restart", "follow"] = "restart"
     synonymy: Synonymy = "add"
-    synonymy_threshold: Annotated[float, Between(-1, 1)] = 0.8
     strict: bool = True
     min_letters: Count = 0
     max_neighbours: Positive | None = None
     passage_matrix: Counts = "text"
-    specificity: bool = True
     reset: Per = "node"
     propagation: Literal["ppr", "query-nodes", "neighbours"] = "ppr"
     neighbour_hops: Positive = 1
@@ -84,45 +77,20 @@ class HippoOptions(Options):
     empty_names: EmptyNames = "drop"
     ties: Ties = "ascending"
 
-    @property
-    def follow_probability(self) -> float:
-        """The probability of following an edge, which `personalized_pagerank` calls damping."""
-        number = self.restart_probability
-        return number if self.restart_read_as == "follow" else 1 - number
-
 
 CODE: Mapping[str, object] = {
-    "restart_read_as": "follow",
-    "synonymy": "overwrite",
-    "strict": False,
-    "min_letters": 2,
-    "max_neighbours": 101,
-    "passage_matrix": "facts",
-    "neighbour_hops": 2,
-    "neighbour_share": "node",
-    "no_entities": "uniform",
-    "script": "ascii",
-    "empty_names": "keep",
+    "restart_read_as": "follow", "synonymy": "overwrite", "strict": False, "min_letters": 2,
+    "max_neighbours": 101, "passage_matrix": "facts", "neighbour_hops": 2,
+    "neighbour_share": "node", "no_entities": "uniform", "script": "ascii", "empty_names": "keep",
     "ties": "descending",
-}
-
-BUILT_WITH = ("script", "empty_names")  # what the graph was built with
-_SYNONYMS = ("node_text", "synonymy_threshold", "strict", "min_letters", "max_neighbours")
-DECIDED_BY = {  # what is computed once -> the options that decide it
-    "node_index": ("node_text",),
-    "hippocampal_index": _SYNONYMS,
-    "adjacency": (*_SYNONYMS, "synonymy"),
-    "transition": (*_SYNONYMS, "synonymy"),
-    "passage_matrix": ("passage_matrix",),
-    "specificity": ("specificity",),
-}
+}  # fmt: skip
 
 
 def near_query_nodes(
     adjacency: sparse.sparray,
     resets: NDArray[np.float64],
     labels: Sequence[str],
-    options: HippoOptions,
+    options: HippoCodeOptions,
 ) -> list[WalkStep]:
     """The ablation that `options.propagation` names, in place of the walk."""
     hops = options.neighbour_hops if options.propagation == "neighbours" else 0
@@ -190,7 +158,9 @@ class Facts(NamedTuple):
         return cls(fact_matrix(graph), [" — ".join(parts) for parts in ends])
 
 
-def role_of_dense(linked: NodeStep, options: HippoOptions) -> Literal["none", "instead", "mean"]:
+def role_of_dense(
+    linked: NodeStep, options: HippoCodeOptions
+) -> Literal["none", "instead", "mean"]:
     """What dense retrieval does for a question: it stands in for the walk where nothing is linked,
     or, in the ensemble, is averaged with it where a link is uncertain.
     """
