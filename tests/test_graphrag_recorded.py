@@ -324,7 +324,7 @@ def test_local_search_orders_as_nano_graphrag_does(given, wanted, monkeypatch):
     assert ends == [sorted([row["source"], row["target"]]) for row in wanted["relations"]]
     assert [edge.weight for edge in edges] == [row["weight"] for row in wanted["relations"]]
 
-    passages = search.passages(retrieval)
+    passages = search.passage_texts(retrieval)
     kept = passages[: fits(passages, budget["text_units"])]
     assert [
         name for text in kept for name, said in given["chunks"].items() if said in text

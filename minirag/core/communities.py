@@ -58,9 +58,9 @@ class Communities:
             home = {node: p for p in level if items[p].level == depth for node in items[p].members}
             for place, edge in enumerate(graph.edges):
                 inside = home.get(edge.source)
-                if edge.kind == "relation" and inside is not None:
-                    if inside == home.get(edge.target):
-                        edges[inside].append(place)
+                joins = edge.kind == "relation" and inside == home.get(edge.target)
+                if inside is not None and joins:
+                    edges[inside].append(place)
             for place, claim in enumerate(graph.claims):
                 if claim.subject in home:
                     claims[home[claim.subject]].append(place)

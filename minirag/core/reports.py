@@ -1,4 +1,4 @@
-"""Reports on communities, the contexts that they are written from, and the index that holds both."""
+"""Reports on communities, the contexts they are written from, and the index that holds both."""
 
 import json
 from collections import Counter
@@ -96,7 +96,7 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True)
 class CommunityIndex:
-    """Communities, the report of each (by position), and the context each report was written from."""
+    """Communities, the report of each (by position), and the context it was written from."""
 
     communities: Communities
     reports: Mapping[int, Report]
@@ -178,7 +178,7 @@ class CommunityIndex:
 
     @classmethod
     def load(cls, folder: str | Path) -> "CommunityIndex":
-        """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
+        """Read what `save` wrote. Raises `MiniragError` where the index is not complete."""
         folder = Path(folder)
         path = folder / "communities.json"
         if not path.is_file():

@@ -10,13 +10,19 @@ Three papers judge, each in its own way, and `judge_answers` does what each says
   (`criteria=SURVEY_CRITERIA, repeats=1, overall=True`; neither repeats nor order are named).
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.errors import MiniragError
+from ..core.options import check_value
+from ..llm import LLM
 from ..prompts import find_task
 from ..prompts.judging import OVERALL
 
@@ -32,7 +38,8 @@ CRITERIA = {
 GRAPHRAG_CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
 PATHRAG_CRITERIA = ("comprehensiveness", "diversity", "logicality", "relevance", "coherence")
 SURVEY_CRITERIA = GRAPHRAG_CRITERIA[:3]
-TIES = ("half", "exclude")
+Ties = Literal["half", "exclude"]
+Slots = tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -50,19 +57,18 @@ class Verdict:
     second: str
     winner: str | None
     reasons: tuple[str, ...]
-    slots: tuple[int | None, ...]
+    slots: Slots
     repeat: int = 0
 
     @property
-    def winners(self):
+    def winners(self) -> tuple[str, ...]:
         """The winner in each order, "" for a tie; empty where a reply could not be read."""
-        if None in self.slots:
-            return ()
         shown = (("", self.first, self.second), ("", self.second, self.first))
-        return tuple(names[slot] for names, slot in zip(shown, self.slots))
+        read = [names[slot] for names, slot in zip(shown, self.slots) if slot is not None]
+        return tuple(read) if len(read) == len(self.slots) else ()
 
 
-def combine(first, second, slots):
+def combine(first: str, second: str, slots: Slots) -> str | None:
     """Who won more over the orders, "" if nobody, None where a reply could not be read.
 
     A win in one order and a tie in the other are a win; two contradicting wins are a tie.
@@ -71,14 +77,17 @@ def combine(first, second, slots):
     """
     won = Verdict("", "", first, second, None, (), slots).winners
     lead = won.count(first) - won.count(second)
-    return None if not won else first if lead > 0 else second if lead < 0 else ""
+    if not won:
+        return None
+    return first if lead > 0 else second if lead < 0 else ""
 
 
 def judge_answers(
-    llm, questions, answers, criteria=GRAPHRAG_CRITERIA, repeats=5, swap=False, overall=False,
-    temperature=0.7, executor=None,
-):  # fmt: skip
-    """Compare every pair of conditions on every question: a list of `Verdict`.
+    llm: LLM, questions: Mapping[str, str], answers: Mapping[str, Mapping[str, str]],
+    criteria: Sequence[str] = GRAPHRAG_CRITERIA, repeats: int = 5, swap: bool = False,
+    overall: bool = False, temperature: float = 0.7, executor: Executor | None = None,
+) -> list[Verdict]:  # fmt: skip
+    """Compare every pair of conditions on every question.
 
     questions: {id: text}; answers: {condition: {question id: answer}}. Each comparison is asked
     `repeats` times, as samples at `temperature`. swap asks each once more with the answers in the
@@ -94,53 +103,56 @@ def judge_answers(
             f"There is no criterion {unknown[0]!r}; there are: {', '.join(CRITERIA)}."
         )
     for condition, given in answers.items():
-        if missing := [q for q in questions if q not in given]:
+        if missing := [id for id in questions if id not in given]:
             raise MiniragError(
                 f"{condition!r} has no answer to question {missing[0]!r}: every condition must answer every question."
             )
     together = [(*criteria, OVERALL)] if overall else [(criterion,) for criterion in criteria]
     pairs = list(combinations(answers, 2))
-    asked = [(q, some, a, b) for a, b in pairs for some in together for q in questions]
-    fields = [_fields(questions[q], some, answers[a][q], answers[b][q]) for q, some, a, b in asked]
+    asked = [(id, named, *pair) for pair in pairs for named in together for id in questions]
+    fields = [
+        _fields(questions[id], named, answers[a][id], answers[b][id]) for id, named, a, b in asked
+    ]
     turned = [{**row, "first": row["second"], "second": row["first"]} for row in fields]
     task, verdicts = find_task("judge_overall" if overall else "judge"), []
     for repeat in range(repeats):
         sample, said = task.sampled(repeat, temperature), f"judging, repeat {repeat + 1}"
         orders = [fields, turned] if swap else [fields]
-        rounds = [llm.map(sample, some, executor=executor, description=said) for some in orders]
-        for (q, some, a, b), *replies in zip(asked, *rounds):
-            for criterion in some:
+        rounds = [llm.map(sample, rows, executor=executor, description=said) for rows in orders]
+        for (id, named, a, b), *replies in zip(asked, *rounds):
+            for criterion in named:
                 read = [_read(reply, criterion) if overall else reply for reply in replies]
                 slots, reasons = zip(*read)
                 winner = combine(a, b, slots)
-                verdicts.append(Verdict(q, criterion, a, b, winner, reasons, slots, repeat))
+                verdicts.append(Verdict(id, criterion, a, b, winner, reasons, slots, repeat))
     return verdicts
 
 
-def _fields(question, criteria, first, second):
+def _fields(question: str, criteria: Sequence[str], first: str, second: str) -> dict[str, Any]:
+    """What a prompt of one criterion, or of several, shows."""
     shown = {"question": question, "first": first, "second": second}
-    named = {name: CRITERIA[name] for name in criteria if name != OVERALL}
-    one = {"criterion": criteria[0].capitalize(), "definition": CRITERIA[criteria[0]]}
-    return shown | (one if len(criteria) == 1 else {"criteria": named})
+    if len(criteria) > 1:
+        named = {name: CRITERIA[name] for name in criteria if name != OVERALL}
+        return {**shown, "criteria": named}
+    name = criteria[0]
+    return {**shown, "criterion": name.capitalize(), "definition": CRITERIA[name]}
 
 
-def _read(reply, criterion):
+def _read(reply: Sequence[Sequence[Any]], criterion: str) -> Sequence[Any]:
     """`(winner, reason)` by one criterion in a reply about several, (None, "") if it is missing."""
     return next((verdict for name, *verdict in reply if name == criterion), (None, ""))
 
 
-def win_rate(wins, losses, tied, ties="half"):
+def win_rate(wins: float, losses: float, tied: float, ties: Ties = "half") -> float | None:
     """Percent won; a tie is half a win and half a loss, or is left out. None where nothing is left
     to divide by.
 
     Source: GraphRAG, Fig. 4 (fig-4)
     """
-    if ties not in TIES:
-        raise MiniragError(f"ties={ties!r}: expected 'half' or 'exclude'.")
-    won, total = (
-        (wins + tied / 2, wins + losses + tied) if ties == "half" else (wins, wins + losses)
-    )
-    return 100 * won / total if total else None
+    check_value("ties", ties, Ties)
+    shared = tied if ties == "half" else 0
+    total = wins + losses + shared
+    return 100 * (wins + shared / 2) / total if total else None
 
 
 @dataclass(frozen=True)
@@ -151,38 +163,30 @@ class WinMatrix:
 
     criterion: str
     conditions: tuple[str, ...]
-    rates: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    rates: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
     unread: int
 
-    def __repr__(self):
-        lines = [
-            f"{self.criterion}: percent won, row over column, [95% of bootstrap samples]; {self.unread} replies could not be read"
-        ]
-        cell = lambda i, j: (
-            "50"
-            if i == j
-            else f"{self.rates[i, j]:.0f} [{self.low[i, j]:.0f}, {self.high[i, j]:.0f}]"
-        )
-        rows = [
-            [name, *(cell(i, j) for j in range(len(self.conditions)))]
-            for i, name in enumerate(self.conditions)
-        ]
-        widths = [
-            max(len(row[c]) for row in [["", *self.conditions], *rows])
-            for c in range(len(self.conditions) + 1)
-        ]
-        return "\n".join(
-            lines
-            + [
-                "  ".join(text.rjust(w) for text, w in zip(row, widths))
-                for row in [["", *self.conditions], *rows]
+    def __repr__(self) -> str:
+        head = f"{self.criterion}: percent won, row over column, [95% of bootstrap samples]"
+        rows = [["", *self.conditions]]
+        for i, name in enumerate(self.conditions):
+            cells = [
+                f"{rate:.0f} [{low:.0f}, {high:.0f}]"
+                for rate, low, high in zip(self.rates[i], self.low[i], self.high[i])
             ]
-        )
+            cells[i] = "50"
+            rows.append([name, *cells])
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths)) for row in rows]
+        return "\n".join([f"{head}; {self.unread} replies could not be read", *lines])
 
 
-def win_matrix(verdicts, criterion, ties="half", samples=1000, seed=0):
+def win_matrix(
+    verdicts: Sequence[Verdict], criterion: str, ties: Ties = "half", samples: int = 1000,
+    seed: int = 0,
+) -> WinMatrix:  # fmt: skip
     """Win rates of all pairs by one criterion, with a bootstrap over questions: repeats of a
     question are not independent, questions are.
 
@@ -192,35 +196,38 @@ def win_matrix(verdicts, criterion, ties="half", samples=1000, seed=0):
     """
     ours = [v for v in verdicts if v.criterion == criterion]
     conditions = tuple(dict.fromkeys(name for v in ours for name in (v.first, v.second)))
-    shape = (len(conditions), len(conditions))
-    rates, low, high = np.full(shape, 50.0), np.full(shape, 50.0), np.full(shape, 50.0)
     place = {name: i for i, name in enumerate(conditions)}
-    counts = defaultdict(lambda: defaultdict(lambda: np.zeros(3)))
+    rates, low, high = (np.full((len(place), len(place)), 50.0) for _ in range(3))
+    counts: dict[tuple[str, str], dict[str, NDArray[np.float64]]] = {}  # wins, losses, ties
     for v in ours:
-        column = {v.first: 0, v.second: 1, "": 2}
+        by_question = counts.setdefault((v.first, v.second), {})
         for winner in v.winners:
-            counts[v.first, v.second][v.question][column[winner]] += 1 / len(v.winners)
+            row = by_question.setdefault(v.question, np.zeros(3))
+            row[(v.first, v.second, "").index(winner)] += 1 / len(v.winners)
     rng = np.random.default_rng(seed)
-    for (a, b), by_question in counts.items():
+    for (first, second), by_question in counts.items():
+        if not by_question:
+            continue
         table = np.array(list(by_question.values()))
         drawn = table[rng.integers(0, len(table), (samples, len(table)))].sum(axis=1)
-        rate = win_rate(*table.sum(axis=0), ties)
-        spread = [r for r in (win_rate(*row, ties) for row in drawn) if r is not None]
-        i, j = place[a], place[b]
-        bounds = np.percentile(spread, [2.5, 97.5]) if spread else (np.nan, np.nan)
-        rates[i, j], low[i, j], high[i, j] = (np.nan if rate is None else rate), *bounds
+        both = (table.sum(axis=0), *drawn)
+        rate, *found = (win_rate(wins, losses, tied, ties) for wins, losses, tied in both)
+        spread = [sample for sample in found if sample is not None]
+        i, j = place[first], place[second]
+        rates[i, j] = np.nan if rate is None else rate
+        low[i, j], high[i, j] = np.percentile(spread or [np.nan], [2.5, 97.5])
         rates[j, i], low[j, i], high[j, i] = 100 - rates[i, j], 100 - high[i, j], 100 - low[i, j]
     return WinMatrix(criterion, conditions, rates, low, high, sum(v.winner is None for v in ours))
 
 
-def order_effect(verdicts):
+def order_effect(verdicts: Sequence[Verdict]) -> dict[str, float | None]:
     """What the order of the two answers did, in percent: `{"first slot won": ..., "contradictory":
     ...}`; contradictions need swapped verdicts.
     """
     slots = Counter(slot for v in verdicts for slot in v.slots if slot in (1, 2))
     swapped = [v for v in verdicts if len(v.winners) == 2]
     contradictory = sum(set(v.winners) == {v.first, v.second} for v in swapped)
-    decided = sum(slots.values())
+    decided = slots.total()
     return {
         "first slot won": 100 * slots[1] / decided if decided else None,
         "contradictory": 100 * contradictory / len(swapped) if swapped else None,

@@ -185,7 +185,8 @@ def _joined(replies: Sequence[Instances], rich: bool) -> Instances:
 def _glued(replies: Sequence[Instances], rich: bool) -> Instances:
     if rich:
         raise MiniragError(
-            "turns='concatenated' is how GraphRAG's code reads plain records; leave it out for rich elements."
+            "turns='concatenated' is how GraphRAG's code reads plain records; leave it out for rich"
+            " elements."
         )
     return read_instances_as_released("".join(reply.text for reply in replies))[0]
 

@@ -65,14 +65,9 @@ LIGHTRAG = {"names": "upper", "weight": "strength", "claims": "keep"}
 
 
 def textual_knowledge_graph(
-    chunks: Sequence[Chunk],
-    elements: Elements,
-    llm: LLM | None = None,
-    *,
-    follow: str = "paper",
-    executor: Executor | None = None,
-    **options: str,
-) -> Graph:
+    chunks: Sequence[Chunk], elements: Elements, llm: LLM | None = None, *, follow: str = "paper",
+    executor: Executor | None = None, **options: str,
+) -> Graph:  # fmt: skip
     """Entities and relationships with a description each, as GraphRAG builds them; claims that
     `elements` holds are linked to their nodes. Self-loops are left out.
 
@@ -86,14 +81,9 @@ def textual_knowledge_graph(
 
 
 def rich_knowledge_graph(
-    chunks: Sequence[Chunk],
-    elements: Elements,
-    llm: LLM | None = None,
-    *,
-    executor: Executor | None = None,
-    call_from: int = 500,
-    **options: str,
-) -> Graph:
+    chunks: Sequence[Chunk], elements: Elements, llm: LLM | None = None, *, call_from: int = 500,
+    executor: Executor | None = None, **options: str,
+) -> Graph:  # fmt: skip
     """The textual graph with keywords on its relationships, as LightRAG and PathRAG build it;
     `elements` come from `extract_elements(rich=True)`.
 
@@ -108,14 +98,10 @@ def rich_knowledge_graph(
 
 
 def summarise_elements(
-    llm: LLM | None,
-    described: Sequence[tuple[str, Sequence[str]]],
-    max_tokens: int = MAX_TOKENS,
-    input_limit: int = 4000,
-    call_from: int = 0,
-    tokenizer: TokenCounter = "regex",
+    llm: LLM | None, described: Sequence[tuple[str, Sequence[str]]], max_tokens: int = MAX_TOKENS,
+    input_limit: int = 4000, call_from: int = 0, tokenizer: TokenCounter = "regex",
     executor: Executor | None = None,
-) -> list[str]:
+) -> list[str]:  # fmt: skip
     """One description for each (name, descriptions) pair. None gives "", one stays as it is, and
     neither is a call; repeated ones count once.
 
@@ -146,14 +132,9 @@ def summarise_elements(
     return ["".join(queue) for queue in queues]
 
 
-def summarise_element(
-    llm: LLM | None,
-    name: str,
-    descriptions: Sequence[str],
-    **options: Any,  # Any: as the other function has them
-) -> str:
+def summarise_element(llm: LLM | None, name: str, texts: Sequence[str], **options: Any) -> str:
     """As `summarise_elements`, for one element."""
-    return summarise_elements(llm, [(name, descriptions)], **options)[0]
+    return summarise_elements(llm, [(name, texts)], **options)[0]
 
 
 def _that_fit(texts: Sequence[str], limit: int, tokenizer: TokenCounter) -> Sequence[str]:
@@ -195,7 +176,8 @@ class _Merger:
                 self._relate(place, relation, described)
         if not self.entities and not self.relationships:
             raise MiniragError(
-                f"The {elements!r} name no entity in {len(self.chunks)} chunks: is the text empty, or the model's output malformed?"
+                f"The {elements!r} name no entity in {len(self.chunks)} chunks: is the text empty,"
+                " or the model's output malformed?"
             )
 
     def _relate(self, place: int, record: RelationshipRecord, described: set[str]) -> None:
@@ -216,7 +198,7 @@ class _Merger:
         self, kind: str, llm: LLM | None, executor: Executor | None, call_from: int = 0
     ) -> Graph:
         """The graph, each element with the summary of its descriptions."""
-        ends = [name for pair in self.relationships for name in pair]
+        ends = (name for pair in self.relationships for name in pair)
         names = list(dict.fromkeys([*self.entities, *ends]))
         mentions = [self.entities.get(name, []) for name in names]
         claims = self._claims(set(names))
@@ -228,8 +210,7 @@ class _Merger:
             ),
             *((_about(rows[0][1]), _descriptions(rows)) for rows in claims),
         ]
-        summaries = summarise_elements(llm, described, call_from=call_from, executor=executor)
-        texts = iter(summaries)
+        texts = iter(summarise_elements(llm, described, call_from=call_from, executor=executor))
         nodes = tuple(
             Node(self._shown(name), _usual_type(rows), next(texts), self._places(name))
             for name, rows in zip(names, mentions)
@@ -240,7 +221,7 @@ class _Merger:
         return Graph(kind, self.elements.source, nodes, edges, self.chunks, covariates)
 
     def _shown(self, name: str) -> str:
-        """Under `normalised` the spelling met first stands for all; otherwise the name is its own."""
+        """The name; under `normalised` the spelling that was met first."""
         return self.spelling[name] if self.options.names == "normalised" else name
 
     def _places(self, name: str) -> tuple[int, ...]:

@@ -52,6 +52,7 @@ class ReportOptions(TokenOptions):
     whole_edges: bool = False
 
 
+PAPER = ReportOptions()
 CODE: Mapping[str, object] = {
     "max_words": 2000, "substitution": False, "every_edge": False, "claims": False,
     "whole_edges": True,
@@ -75,7 +76,7 @@ class ContextBuilder:
     Source: GraphRAG, Sec. 2.5
     """
 
-    def __init__(self, communities: Communities, options: ReportOptions = ReportOptions()) -> None:
+    def __init__(self, communities: Communities, options: ReportOptions = PAPER) -> None:
         self.communities, self.graph, self.options = communities, communities.graph, options
         self._sizes: dict[Element, int] = {}
 

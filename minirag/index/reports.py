@@ -15,7 +15,7 @@ from ..core.reports import CommunityIndex, Finding, Report, ReportContext
 from ..core.trace import Step
 from ..llm import LLM
 from .communities import gather
-from .contexts import ContextBuilder, ReportOptions
+from .contexts import PAPER, ContextBuilder, ReportOptions
 
 Written = Mapping[frozenset[str], Report]  # names of a community's members -> its report
 Row = Mapping[str, Any]  # Any: out of JSON
@@ -34,7 +34,7 @@ class ReportStep(Step):
 def write_reports(
     communities: Communities,
     llm: LLM,
-    options: ReportOptions = ReportOptions(),
+    options: ReportOptions = PAPER,
     executor: Executor | None = None,
     given: Written | None = None,
 ) -> CommunityIndex:
@@ -91,7 +91,8 @@ def read_report_rows(rows: Iterable[Row], source: str = "") -> Written:
         missing = [key for key in ("members", "title", "summary") if not row.get(key)]
         if missing:
             raise MiniragError(
-                f"Report {number} has no {missing[0]!r}; each needs members, title, summary, rating and findings."
+                f"Report {number} has no {missing[0]!r}; each needs members, title, summary, rating"
+                " and findings."
             )
         found[frozenset(row["members"])] = Report(
             row["title"],
@@ -117,7 +118,8 @@ def frozen_index(
     named = {name for row in rows for name in row.get("members", ())}
     if unknown := sorted(named - set(graph.position)):
         raise MiniragError(
-            f"The reports speak of {unknown[0]!r}, which is no node of the graph: they belong to another one. Divide and write anew."
+            f"The reports speak of {unknown[0]!r}, which is no node of the graph: they belong to"
+            " another one. Divide and write anew."
         )
     levels: list[list[set[int]]] = []
     for depth in range(max((int(row.get("level", 0)) for row in rows), default=-1) + 1):
@@ -129,7 +131,8 @@ def frozen_index(
         covered = set[int]().union(*here)
         if sum(map(len, here)) != len(covered):
             raise MiniragError(
-                f"Two reports of level {depth} share a member: a level divides the nodes, so that each has one community."
+                f"Two reports of level {depth} share a member: a level divides the nodes, so that"
+                " each has one community."
             )
         above = levels[-1] if levels else []
         levels.append(here + [members for members in above if not members & covered])
@@ -141,7 +144,8 @@ def frozen_index(
     )
     if len({item.id for item in items}) < len(items):
         raise MiniragError(
-            "Two communities of the reports have the same id: ids must be unique, for answers cite them."
+            "Two communities of the reports have the same id: ids must be unique, for answers cite"
+            " them."
         )
     communities, reports = replace(communities, items=items), read_report_rows(rows, source)
     named_by = {place: communities.names(place) for place in range(len(items))}

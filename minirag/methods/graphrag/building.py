@@ -4,8 +4,8 @@ over it is opened, varied and kept.
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, ClassVar, Literal, Self
 
 from ...core.corpus import Corpus
@@ -72,7 +72,8 @@ def kept_index(corpus: Corpus, graph: Graph) -> CommunityIndex:
     path = shipped("corpora") / corpus.name / KEPT
     if not path.is_file():
         raise MiniragError(
-            f"Corpus {corpus.name!r} has no {KEPT}. Leave reports out to let the language model, or the offline rule, write them."
+            f"Corpus {corpus.name!r} has no {KEPT}. Leave reports out to let the language model,"
+            " or the offline rule, write them."
         )
     return frozen_index(graph, read_jsonl(path))
 
@@ -86,13 +87,9 @@ class CommunityMethod(StoredMethod):
     chosen: IndexOptions
 
     def __init__(
-        self,
-        index: CommunityIndex,
-        llm: LLM,
-        encoder: Encoder | str,
-        chosen: IndexOptions,
+        self, index: CommunityIndex, llm: LLM, encoder: Encoder | str, chosen: IndexOptions,
         executor: Executor | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(index.communities.graph.chunks, llm)
         self.index, self.encoder, self.chosen, self.executor = index, encoder, chosen, executor
 
@@ -103,23 +100,15 @@ class CommunityMethod(StoredMethod):
 
     @classmethod
     def from_index(
-        cls,
-        index: CommunityIndex,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str = "minilm",
-        executor: Executor | None = None,
-        follow: str | None = None,
-        **options: object,
-    ) -> Self:
+        cls, index: CommunityIndex, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
+        executor: Executor | None = None, follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
         """The method over an index that exists already, such as Microsoft's own."""
         chosen = choose(cls.options_type, cls.settings, follow, options)
         return cls(index, load_llm(llm), encoder, chosen, executor)
 
     def with_options(self, **options: object) -> Self:
         """The same index and vectors, asked in another way: only options of `varied` may change."""
-        chosen = vary(self.chosen, options, names_of(self.varied))
-        other = type(self)(self.index, self.llm, self.encoder, chosen, self.executor)
-        for name, value in vars(self).items():
-            if isinstance(getattr(type(self), name, None), cached_property):
-                vars(other)[name] = value
+        other = copy(self)
+        other.chosen = vary(self.chosen, options, names_of(self.varied))
         return other

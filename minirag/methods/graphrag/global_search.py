@@ -42,16 +42,14 @@ from .map_reduce import (
     shuffle_and_pack,
 )
 
+GivenElements = Elements | Extraction | Graph | str | None
+GivenReports = CommunityIndex | Written | Literal["annotations"] | None
+
 
 def build_index(
-    corpus: Corpus,
-    llm: LLM,
-    options: IndexOptions,
-    extraction: Elements | Extraction | Graph | str | None = None,
-    reports: CommunityIndex | Written | Literal["annotations"] | None = None,
-    executor: Executor | None = None,
-    follow: str | None = None,
-) -> CommunityIndex:
+    corpus: Corpus, llm: LLM, options: IndexOptions, extraction: GivenElements = None,
+    reports: GivenReports = None, executor: Executor | None = None, follow: str | None = None,
+) -> CommunityIndex:  # fmt: skip
     """From documents to reports on communities.
 
     extraction: None lets `llm` read the text; a whole `Graph` is used as it is; for the others see
@@ -61,14 +59,14 @@ def build_index(
     """
     if isinstance(reports, CommunityIndex):
         return reports
-    c, follow = options, follow or "paper"
+    follow = follow or "paper"
     # Sec. 2.1, source documents -> text chunks: a corpus is cut when it is read.
     chunks = corpus.chunks
     # Sec. 2.2, text chunks -> element instances: entities, relationships and claims, gleaned.
     if extraction is None:
         extraction = extract_elements(
-            chunks, llm, gleanings=c.gleanings, claims=c.covariates, entity_types=c.entity_types,
-            examples=c.examples, follow=follow, executor=executor,
+            chunks, llm, gleanings=options.gleanings, claims=options.covariates, follow=follow,
+            entity_types=options.entity_types, examples=options.examples, executor=executor,
         )  # fmt: skip
     # Sec. 2.3, element instances -> element summaries: one description for each node and edge.
     if isinstance(extraction, Graph):
@@ -79,10 +77,10 @@ def build_index(
     if isinstance(reports, str):
         check_value("reports", reports, Literal["annotations"])
         return kept_index(corpus, graph)
-    # Sec. 2.4, element summaries -> graph communities: Leiden on the weighted graph, level by level.
+    # Sec. 2.4, element summaries -> graph communities: Leiden on the weighted graph, every level.
     communities = find_communities(
-        graph, c.method, c.max_size, c.community_seed, c.resolution, c.largest_component_only,
-        c.reversed_edges, c.best_of,
+        graph, options.method, options.max_size, options.community_seed, options.resolution,
+        options.largest_component_only, options.reversed_edges, options.best_of,
     )  # fmt: skip
     # Sec. 2.5, graph communities -> community summaries: the deepest level first.
     return write_reports(communities, llm, options, executor, reports)
@@ -97,14 +95,9 @@ class Reduced(NamedTuple):
 
 
 def map_reduce(
-    llm: LLM,
-    question: str,
-    units: Sequence[Unit],
-    options: MapReduceOptions,
-    what: str = "reports",
-    executor: Executor | None = None,
-    rank: Rank | None = None,
-) -> Reduced:
+    llm: LLM, question: str, units: Sequence[Unit], options: MapReduceOptions,
+    what: str = "reports", executor: Executor | None = None, rank: Rank | None = None,
+) -> Reduced:  # fmt: skip
     """Community summaries -> community answers -> global answer, over any `(id, text)` units.
 
     rank: see `shuffle_and_pack`. executor: any `concurrent.futures.Executor` for the map step.
@@ -114,7 +107,7 @@ def map_reduce(
     """
     # Prepare community summaries: shuffled, and divided into windows of a given number of tokens.
     windows, packing = shuffle_and_pack(units, question, options, rank)
-    # Map community answers: for each window, in parallel, an answer and how helpful it is, 0 to 100.
+    # Map community answers: for each window, in parallel, an answer and its score from 0 to 100.
     asked = [{"question": question, "units": window} for window in windows]
     replies = llm.map(SCORINGS[options.scoring], asked, executor=executor, description="map")
     answers = [
@@ -201,20 +194,15 @@ class GraphRAGGlobal(CommunityMethod):
     chosen: GlobalOptions
 
     def __repr__(self) -> str:
-        return f"GraphRAGGlobal at level {self.chosen.level} over {self.index!r}; answers by {self.llm.name}"
+        over = f"level {self.chosen.level} over {self.index!r}"
+        return f"GraphRAGGlobal at {over}; answers by {self.llm.name}"
 
     @classmethod
     def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str = "minilm",
-        extraction: Elements | Extraction | Graph | str | None = None,
-        reports: CommunityIndex | Written | Literal["annotations"] | None = None,
-        executor: Executor | None = None,
-        follow: str | None = None,
-        **options: object,
-    ) -> Self:
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
+        extraction: GivenElements = None, reports: GivenReports = None,
+        executor: Executor | None = None, follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
         """Read elements, build the graph, divide it, write the reports: see `build_index`.
 
         executor: any `concurrent.futures.Executor`, for extraction, reports and the map step.
@@ -228,14 +216,16 @@ class GraphRAGGlobal(CommunityMethod):
         """For each question the trace that ends in the chosen communities: those of the level, and,
         where asked for, the nearest of them, or those above.
         """
-        c, index = self.chosen, self.index
-        steps = [community.layer(questions, index, c.level, c.union, c.min_rating)]
-        if c.report_k is not None:
+        options, index = self.chosen, self.index
+        steps = [
+            community.layer(questions, index, options.level, options.union, options.min_rating)
+        ]
+        if options.report_k is not None:
             asked = question.vector(questions, self._vectors[1].encoder)
             allowed = [[row.index for row in step.communities] for step in steps[-1]]
-            steps.append(community.vdb(asked, self._vectors, allowed, c.report_k))
-        if c.roll_up:
-            steps.append(community.roll_up(steps[-1], index, c.roll_up))
+            steps.append(community.vdb(asked, self._vectors, allowed, options.report_k))
+        if options.roll_up:
+            steps.append(community.roll_up(steps[-1], index, options.roll_up))
         return [Trace(trace) for trace in zip(*steps)]
 
     def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:

@@ -1,4 +1,4 @@
-"""Texts of entities, relations, claims and reports for a local context, and how many a budget holds."""
+"""Texts of entities, relations, claims and reports for a local context, cut to a budget."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -14,18 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Self, cast
 
-from ...core.corpus import Corpus, Extraction
+from ...core.corpus import Corpus
 from ...core.encoder import Encoder
 from ...core.errors import MiniragError
-from ...core.graph import Graph
 from ...core.options import Count, Positive, Probability, choose
 from ...core.reports import CommunityIndex
 from ...core.results import Retrieval
 from ...core.trace import ChunkStep, CommunityStep, ContextStep, EdgeStep, NodeStep, Step
 from ...encoders.text_encoders import load_encoder
-from ...graphs import Elements
 from ...index.contexts import TokenOptions
-from ...index.reports import Written
 from ...index.vectors import VectorIndex, node_index
 from ...llm import LLM, load_llm
 from ...operators import chunk, community, node, question, rank, relationship
@@ -33,7 +30,7 @@ from ...prompts import Task
 from ...text.tokens import count_tokens
 from ..base import Sections
 from .building import INDEX_CODE, CommunityMethod, IndexOptions
-from .global_search import build_index
+from .global_search import GivenElements, GivenReports, build_index
 from .local_context import LocalTexts
 
 
@@ -87,7 +84,8 @@ class LocalQuery(TokenOptions):
         super().__post_init__()
         if self.report_share + self.text_share > 1:
             raise MiniragError(
-                f"report_share {self.report_share:g} and text_share {self.text_share:g}: together they must be at most 1."
+                f"report_share {self.report_share:g} and text_share {self.text_share:g}: together"
+                " they must be at most 1."
             )
 
 
@@ -129,13 +127,9 @@ class GraphRAGLocal(CommunityMethod):
     chosen: LocalOptions
 
     def __init__(
-        self,
-        index: CommunityIndex,
-        llm: LLM,
-        encoder: Encoder | str,
-        chosen: IndexOptions,
+        self, index: CommunityIndex, llm: LLM, encoder: Encoder | str, chosen: IndexOptions,
         executor: Executor | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(index, llm, encoder, chosen, executor)
         self.graph, texts = index.communities.graph, [chunk.passage for chunk in self.chunks]
         self.encoder: Encoder = load_encoder(encoder).fit(texts)
@@ -147,16 +141,10 @@ class GraphRAGLocal(CommunityMethod):
 
     @classmethod
     def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str = "minilm",
-        extraction: Elements | Extraction | Graph | str | None = None,
-        reports: CommunityIndex | Written | Literal["annotations"] | None = None,
-        executor: Executor | None = None,
-        follow: str | None = None,
-        **options: object,
-    ) -> Self:
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
+        extraction: GivenElements = None, reports: GivenReports = None,
+        executor: Executor | None = None, follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
         """Read elements, build the graph, divide it, write the reports: see
         `global_search.build_index`. executor: any `concurrent.futures.Executor`.
         """
@@ -167,62 +155,78 @@ class GraphRAGLocal(CommunityMethod):
     @cached_property
     def node_index(self) -> VectorIndex:
         """The description of every entity, as a vector."""
-        return cast(VectorIndex, node_index(self.graph, self.encoder))
+        return cast("VectorIndex", node_index(self.graph, self.encoder))
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """For each question what is chosen around the entities that it is about."""
-        c = self.chosen
         # The entities whose descriptions are nearest to the question.
         asked = question.vector(questions, self.encoder)
-        found = node.vdb(asked, self.node_index, c.node_k)
-        # Their relations: those between two of them first.
-        related = self._relations(found)
-        # Reports on the communities that hold them.
-        reports = community.entity(
-            found, self.index, c.community_k, c.community_order, c.level, union=True
-        )
+        found = node.vdb(asked, self.node_index, self.chosen.node_k)
+        # Their relations, those between two of them first. Their claims are read with the context.
+        related = self.relations(found)
+        # The reports on the communities that hold them.
+        reports = self.reports(found)
         # The passages (text units) that they and their relations were read from.
-        labels = [chunk.label for chunk in self.chunks]
-        if c.chunk_order == "occurrence":
-            scored = chunk.occurrence(related, self.graph, labels)
-        else:
-            neighbours = c.chunk_order == "neighbours"
-            counted: Literal["relations", "neighbours"] = (
-                "neighbours" if neighbours else "relations"
-            )
-            scored = chunk.by_entity(found, self.graph, labels, counted)
+        scored = self.passages(found, related)
         return list(zip(found, related, reports, scored))
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
     ) -> tuple[Sections, Retrieval]:
-        """Reports; entities, relations and claims; passages: each section cut at the first text
-        that its share of the window does not hold.
+        """Reports; entities, relations and claims; passages: the texts that the reader answers
+        from.
 
         Source: Survey, Sec. 6.3 (generation)
         """
-        c, trace, texts = self.chosen, retrieval.trace, LocalTexts(self.index, self.chosen.count)
-        found, related = trace.last(NodeStep), trace.last(EdgeStep)
-        claims = texts.claims(found) if c.include_claims else []
+        options, trace = self.chosen, retrieval.trace
+        texts, found = LocalTexts(self.index, options.count), trace.last(NodeStep)
         wanted = {
             "reports": texts.reports(trace.last(CommunityStep)),
-            "entities and relations": texts.entities(found) + texts.relations(related) + claims,
-            "passages": self.passages(retrieval),
+            "entities and relations": texts.entities(found) + texts.relations(trace.last(EdgeStep)),
+            "passages": self.passage_texts(retrieval),
         }
-        shares = (c.report_share, 1 - c.report_share - c.text_share, c.text_share)
-        budgets = {name: int(c.window * share) for name, share in zip(wanted, shares)}
+        if options.include_claims:
+            wanted["entities and relations"] += texts.claims(found)
+        # Each section has a share of the window, and ends at the first text that it does not hold.
+        rest = 1 - options.report_share - options.text_share
+        shares = (options.report_share, rest, options.text_share)
+        budgets = {name: int(options.window * share) for name, share in zip(wanted, shares)}
         held = {name: texts.fitting(wanted[name], budgets[name]) for name in wanted}
-        if c.fill == "by entity":
-            around = "entities and relations"
-            held[around] = texts.entity_by_entity(
-                found, budgets[around], self._relations, c.include_claims
+        if options.fill == "by entity":
+            held["entities and relations"] = texts.entity_by_entity(
+                found, budgets["entities and relations"], self.relations, options.include_claims
             )
         step = self._step(held, wanted, budgets)
-        if c.section_order == "passages first":
+        if options.section_order == "passages first":
             held = dict(reversed(held.items()))
         return held, retrieval.followed_by(step)
 
-    def passages(self, retrieval: Retrieval) -> list[str]:
+    def relations(self, found: Sequence[NodeStep]) -> list[EdgeStep]:
+        """Onehop: the relations at the entities, in the order that was chosen."""
+        k, outside_k, order = (
+            self.chosen.relation_k, self.chosen.outside_k, self.chosen.relation_order
+        )  # fmt: skip
+        return relationship.onehop(found, self.graph, k, outside_k, order)
+
+    def reports(self, found: Sequence[NodeStep]) -> list[CommunityStep]:
+        """Entity: the reports on the communities of the entities, in the order that was chosen."""
+        k, order, level = (
+            self.chosen.community_k, self.chosen.community_order, self.chosen.level
+        )  # fmt: skip
+        return community.entity(found, self.index, k, order, level, union=True)
+
+    def passages(self, found: Sequence[NodeStep], related: Sequence[EdgeStep]) -> list[ChunkStep]:
+        """Occurrence: the passages that hold both ends of a relation; or, as released code has it,
+        those of the first entity, then of the second.
+        """
+        if self.chosen.chunk_order == "occurrence":
+            return chunk.occurrence(related, self.graph, self.labels)
+        counted: Literal["relations", "neighbours"] = "relations"
+        if self.chosen.chunk_order == "neighbours":
+            counted = "neighbours"
+        return chunk.by_entity(found, self.graph, self.labels, counted)
+
+    def passage_texts(self, retrieval: Retrieval) -> list[str]:
         """Texts of the passages that scored above 0; of all that were retrieved where none did."""
         if self.chosen.every_passage:
             scores = retrieval.trace.last(ChunkStep).scores
@@ -230,10 +234,6 @@ class GraphRAGLocal(CommunityMethod):
             return [self.chunks[i].passage for i in ranked if scores[i] > 0]
         found = [p for p in retrieval.passages if p.score > 0] or retrieval.passages
         return [p.chunk.passage for p in found]
-
-    def _relations(self, found: Sequence[NodeStep]) -> list[EdgeStep]:
-        c = self.chosen
-        return relationship.onehop(found, self.graph, c.relation_k, c.outside_k, c.relation_order)
 
     def _step(self, held: Sections, wanted: Sections, budgets: Mapping[str, int]) -> ContextStep:
         """How many texts of each section are held, and how many were wanted."""

@@ -195,10 +195,8 @@ class _Packer:
     def step(self, count: int, windows: Sequence[Sequence[Unit]]) -> PackStep:
         limit, seed, sizes = self.options.window, self.options.seed, list(map(self.size, windows))
         order = "in the order given" if seed is None else f"shuffled (seed {seed})"
-        largest = f"the largest {max(sizes, default=0)}"
-        said = [
-            f"{count} units {order} into {len(windows)} windows of at most {limit} tokens, {largest}"
-        ]
+        room = f"windows of at most {limit} tokens, the largest {max(sizes, default=0)}"
+        said = [f"{count} units {order} into {len(windows)} {room}"]
         if self.shortened:
             said.append(f"{len(self.shortened)} larger than a window, shortened")
         if self.left_out:

@@ -5,8 +5,9 @@ TS is map-reduce over all chunks, the costly comparison; SS is vector search int
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from copy import copy
 from dataclasses import replace
-from typing import Self, cast
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -15,15 +16,14 @@ from ...core.corpus import Chunk, Corpus
 from ...core.encoder import Encoder
 from ...core.options import choose, vary
 from ...core.results import Passage, Retrieval
-from ...core.trace import ChunkStep, ContextStep, Step
-from ...encoders.text_encoders import load_encoder
-from ...index.vectors import VectorIndex, chunk_index
+from ...core.trace import ChunkStep, ContextStep
 from ...llm import LLM, load_llm
-from ...operators import chunk, question, rank
+from ...operators import rank
 from ...prompts import Task
 from ...prompts.map_reduce import unit_block
 from ...text.tokens import count_tokens
 from ..base import Method, Sections
+from ..baselines import DenseRetriever
 from .global_search import best_scores, map_reduce
 from .map_reduce import CODE, MapReduceOptions, prompt_tokens, shorten
 
@@ -43,29 +43,21 @@ class TextSummaries(Method):
     primitive = "none: every chunk is read"
     granularity = ("Chunk",)
     answer_task = "reduce_answer"
-    options_type = MapReduceOptions
+    options_type: ClassVar[type[MapReduceOptions]] = MapReduceOptions
     settings = SETTINGS
 
     def __init__(
-        self,
-        chunks: Sequence[Chunk],
-        llm: LLM,
-        chosen: MapReduceOptions,
+        self, chunks: Sequence[Chunk], llm: LLM, chosen: MapReduceOptions,
         executor: Executor | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(chunks, llm)
         self.chosen, self.executor = chosen, executor
 
     @classmethod
     def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str | None = None,
-        executor: Executor | None = None,
-        follow: str | None = None,
-        **options: object,
-    ) -> Self:
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str | None = None,
+        executor: Executor | None = None, follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
         """Take the chunks as they are. executor: any `concurrent.futures.Executor`, for the map
         step.
         """
@@ -102,7 +94,7 @@ class TextSummaries(Method):
         return text, replace(retrieval, passages=passages).followed_by(*steps)
 
 
-class SemanticSearch(Method):
+class SemanticSearch(DenseRetriever):
     """Naive RAG as GraphRAG compares with it: the nearest chunks fill the window.
 
     The prompt, `full_answer`, has the instructions of the last step of map-reduce. The options of
@@ -113,43 +105,30 @@ class SemanticSearch(Method):
 
     name = "graphrag-ss"
     paper = "GraphRAG, Sec. 3.3 (SS)"
-    index_components = ("Chunk",)
-    primitive = "Question vector"
-    granularity = ("Chunk",)
-    operators = {"chunk": ("VDB",)}
     answer_task = "full_answer"
-    options_type = MapReduceOptions
+    options_type: ClassVar[type[MapReduceOptions]] = MapReduceOptions
     settings = SETTINGS
 
     def __init__(
-        self, chunks: Sequence[Chunk], llm: LLM, index: VectorIndex, chosen: MapReduceOptions
+        self, chunks: Sequence[Chunk], llm: LLM, encoder: Encoder | str, chosen: MapReduceOptions
     ) -> None:
-        super().__init__(chunks, llm)
-        self.index, self.chosen = index, chosen
+        super().__init__(chunks, llm, encoder)
+        self.chosen = chosen
 
     @classmethod
     def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str = "minilm",
-        follow: str | None = None,
-        **options: object,
-    ) -> Self:
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
+        follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
         """Encode the chunks."""
         chosen = choose(cls.options_type, cls.settings, follow, options)
-        fitted: Encoder = load_encoder(encoder).fit([each.passage for each in corpus.chunks])
-        index = cast(VectorIndex, chunk_index(corpus.chunks, fitted))
-        return cls(corpus.chunks, load_llm(llm), index, chosen)
+        return cls(corpus.chunks, load_llm(llm), encoder, chosen)
 
     def with_options(self, **options: object) -> Self:
         """The same vectors, another window."""
-        return type(self)(self.chunks, self.llm, self.index, vary(self.chosen, options))
-
-    def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
-        """For each question its cosine with every chunk."""
-        asked = question.vector(questions, self.index.encoder)
-        return [(step,) for step in chunk.vdb(asked, self.index)]
+        other = copy(self)
+        other.chosen = vary(self.chosen, options)
+        return other
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
