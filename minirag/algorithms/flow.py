@@ -86,7 +86,7 @@ def search_paths(
     nodes: Iterable[Node],
     alpha: float = 0.8,
     threshold: float = 0.05,
-    top_k: int = 15,
+    top_k: int | None = 15,
     per_pair: int | None = None,
     max_paths: int = PATHS_A_START,
 ) -> PathSearch:

@@ -84,13 +84,9 @@ class _LightRAG(rich.RichMethod):
         # Relationship: Onehop, the relations at these entities; the early code cuts them.
         relations = relationship.onehop(entities, graph, order=options.local_order)
         relations = code.cut(relations, graph, options)
-        # Chunk: Occurrence, the passages that hold both ends; the codes have orders of their own.
-        passages: list[ChunkStep] = []
-        if options.chunk_order == "operator":
-            passages = chunk.occurrence(relations, graph, self.labels)
-        elif options.chunk_order == "citation":
-            passages = chunk.by_entity(entities, graph, self.labels, "neighbours")
-        passages = code.cut_passages(passages, graph, options)
+        # Chunk: Occurrence, the passages that hold both ends; the codes take others.
+        passages = chunk.occurrence(relations, graph, self.labels)
+        passages = code.passages_of(entities, passages, graph, options)
         return [Trace(filter(None, row)) for row in zip_longest(entities, relations, passages)]
 
     def global_search(self, keywords: Sequence[KeywordStep]) -> list[Trace]:
@@ -100,15 +96,12 @@ class _LightRAG(rich.RichMethod):
         nothing = "no high-level keyword, nothing searched"
         relations = self.search_relations(keywords, options.top_k, nothing)
         relations = code.cut(relations, graph, options)
-        # Node: FromRel, the ends of these relations.
-        entities = code.cut(node.from_relationships(relations, graph), graph, options)
-        # Chunk: FromRel, the passages that they were read from.
-        passages: list[ChunkStep] = []
-        if options.chunk_order == "operator":
-            passages = chunk.from_relationships(relations, graph, self.labels)
-        elif options.chunk_order == "citation":
-            passages = code.cited_in_order(relations, graph)
-        passages = code.cut_passages(passages, graph, options)
+        # Node: FromRel, the ends of these relations, cut likewise.
+        entities = node.from_relationships(relations, graph)
+        entities = code.cut(entities, graph, options)
+        # Chunk: FromRel, the passages that they were read from; the codes take others.
+        passages = chunk.from_relationships(relations, graph, self.labels)
+        passages = code.passages_of(relations, passages, graph, options)
         return [Trace(filter(None, row)) for row in zip_longest(relations, entities, passages)]
 
     def search_entities(self, keywords: Sequence[KeywordStep]) -> list[NodeStep]:

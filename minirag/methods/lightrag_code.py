@@ -15,7 +15,7 @@ import numpy as np
 from ..core.graph import Edge, Graph, Node
 from ..core.options import Count, Positive
 from ..core.trace import ChunkStep, EdgeStep, NodeStep, Trace, Vector
-from ..operators import rank
+from ..operators import chunk, rank
 from ..operators.ranking import top_items
 from ..prompts.task import Task
 from ..text.tokens import count_tokens
@@ -96,11 +96,16 @@ def ranked(scores: Vector) -> list[int]:
     return [place for place in rank(scores).tolist() if scores[place] > 0]
 
 
+def labels_of(graph: Graph) -> list[str]:
+    """What traces call the passages."""
+    return [chunk.label for chunk in graph.chunks]
+
+
 def in_order(places: Sequence[int], graph: Graph, operator: str, how: str) -> ChunkStep:
     """A step that ranks these passages as given: the first scores highest."""
     scores = np.zeros(len(graph.chunks))
     scores[list(places)] = np.arange(len(places), 0, -1)
-    items = top_items([chunk.label for chunk in graph.chunks], scores)
+    items = top_items(labels_of(graph), scores)
     return ChunkStep(operator, f"{len(places)} passages, {how}", items, scores=scores)
 
 
@@ -122,12 +127,22 @@ def cut(steps: list[rich.Found], graph: Graph, options: CodeOptions) -> list[ric
     return kept
 
 
-def cut_passages(steps: list[ChunkStep], graph: Graph, options: CodeOptions) -> list[ChunkStep]:
-    """As `cut`, for the passages of a search and their texts."""
+def passages_of(
+    found: list[NodeStep] | list[EdgeStep], passages: list[ChunkStep], graph: Graph,
+    options: CodeOptions,
+) -> list[ChunkStep]:  # fmt: skip
+    """What the codes make of the passages of a search. The early one takes those that the entities,
+    or the relations, it found cite, in their order, and cuts them as in `cut`; the late one picks
+    them last.
+    """
+    if options.chunk_order in LATE_ORDERS:
+        return []
+    if options.chunk_order == "citation":
+        passages = cited(found, graph)
     if options.cut == "context":
-        return steps
+        return passages
     kept, budget = [], options.text_budget
-    for step in steps:
+    for step in passages:
         places = ranked(step.scores)
         texts = (graph.chunks[place].passage for place in places)
         fit = rich.fitting(places, texts, budget, options.count)
@@ -136,12 +151,17 @@ def cut_passages(steps: list[ChunkStep], graph: Graph, options: CodeOptions) -> 
     return kept
 
 
-def cited_in_order(relations: Sequence[EdgeStep], graph: Graph) -> list[ChunkStep]:
-    """The early code's passages of a global search: as the relations cite them."""
-    steps = []
-    for step in relations:
-        cited = rich.cited_by_relations(graph, [edge.index for edge in step.edges])
-        steps.append(in_order(cited, graph, "chunk from relations", "in the relations' order"))
+def cited(found: Sequence[NodeStep | EdgeStep], graph: Graph) -> list[ChunkStep]:
+    """Passages by the first entity that cites them, then by how many of its neighbours do; or as
+    the relations cite them.
+    """
+    nodes = [step for step in found if isinstance(step, NodeStep)]
+    steps = chunk.by_entity(nodes, graph, labels_of(graph), "neighbours")
+    for step in found:
+        if isinstance(step, EdgeStep):
+            places = rich.cited_by_relations(graph, [edge.index for edge in step.edges])
+            how = "in the relations' order"
+            steps.append(in_order(places, graph, "chunk from relations", how))
     return steps
 
 

@@ -166,13 +166,9 @@ class RichMethod(StoredMethod):
 
 
 def rich_graph_of(
-    corpus: Corpus,
-    llm: LLM,
-    extraction: Source | None = None,
-    pairs: Pairs = "undirected",
-    options: RichOptions = RichOptions(),
-    executor: Executor | None = None,
-) -> Graph:
+    corpus: Corpus, llm: LLM, extraction: Source | None = None, pairs: Pairs = "undirected",
+    options: RichOptions = RichOptions(), executor: Executor | None = None,
+) -> Graph:  # fmt: skip
     """The rich knowledge graph of a corpus.
 
     extraction: None lets `llm` read the text; "annotations" takes the hand-written elements of a

@@ -9,11 +9,11 @@ own.
 """
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..core.corpus import Corpus
 from ..core.display import progress
@@ -28,7 +28,7 @@ from ..corpora.shipped_and_own import load_corpus, shipped
 from ..evaluate.expected import compare, load_expected
 from ..llm import load_llm
 from ..methods import METHODS
-from ..methods.pathrag import FlowStep
+from ..methods.pathrag import FlowStep, PathRAG
 from ..methods.rich_graph import RichMethod
 from ..prompts.rules.quotes import content_words
 from .connections import CONNECTED, CONNECTION_NAMES, connection_rows
@@ -56,7 +56,7 @@ class Asked(NamedTuple):
 ASKED = {"empty": "question"}
 # PathRAG's paper (February 2025) is nine months older than LightRAG's late code, so its baseline
 # can only have been an early one.
-PATH_ROWS = (
+PATH_ROWS: tuple[PathRow, ...] = (
     PathRow("lightrag-local", "lightrag-local", "early", ASKED),
     PathRow("lightrag-global", "lightrag-global", "early", ASKED),
     PathRow("lightrag-hybrid", "lightrag-hybrid", "early", ASKED),
@@ -91,11 +91,8 @@ PATH_ROWS += tuple(
 CORPORA = ("dulce", "textbook")
 BARE = "musique pathrag-paths-only"  # measured though MuSiQue has no evidence: its graph is large
 BASE = "lightrag-hybrid"  # what savings are measured against
-PATH_NAMES = (
-    *(f"{corpus} {row.name}" for corpus in CORPORA for row in PATH_ROWS),
-    BARE,
-    *CONNECTION_NAMES,
-)
+PATH_NAMES = tuple(f"{corpus} {row.name}" for corpus in CORPORA for row in PATH_ROWS)
+PATH_NAMES += (BARE, *CONNECTION_NAMES)
 DATA = {"dulce": "dulce", "musique": "musique_train"}  # what must be fetched for a corpus
 
 
@@ -132,12 +129,9 @@ def reproduce_paths(
         for name, numbers in expected["rows"].items()
         if name in done or (not rows and name.startswith("paper"))
     }
-    return {
-        "target": "paths",
-        "rows": measured,
-        "notes": notes + verdicts(measured),
-        "comparison": compare(measured, {**expected, "rows": stored}),
-    }
+    comparison = compare(measured, {**expected, "rows": stored})
+    notes += verdicts(measured)
+    return {"target": "paths", "rows": measured, "notes": notes, "comparison": comparison}
 
 
 def measure(name: str, wanted: Sequence[str], encoder: str) -> list[dict[str, Any]]:
@@ -145,18 +139,19 @@ def measure(name: str, wanted: Sequence[str], encoder: str) -> list[dict[str, An
     even if it is not asked for.
     """
     corpus, questions = open_corpus(name)
-    opened, found = opener(corpus, encoder), []
-    rows = {f"{name} {row.name}": row for row in PATH_ROWS}
-    settings = [row for row in rows if row in wanted]
+    opened, named = opener(corpus, encoder), {row.name: row for row in PATH_ROWS}
+    found, base = [], None
+    settings = [row for row in PATH_ROWS if f"{name} {row.name}" in wanted]
     if settings and name in CORPORA:
-        base = average(opened(rows[f"{name} {BASE}"]), questions)["tokens"]
+        base = average(opened(named[BASE]), questions)["tokens"]
     for row in progress(settings, description=name, unit="row"):
-        numbers = average(opened(rows[row]), questions)
-        if name in CORPORA:
+        numbers = average(opened(row), questions)
+        if base:
             numbers["saved %"] = round(100 * (1 - numbers["tokens"] / base), 1)
-        found.append({"method": row, **numbers})
+        found.append({"method": f"{name} {row.name}", **numbers})
     if connecting := [row for row in CONNECTION_NAMES if row in wanted]:
-        pathrag, texts = opened(rows[f"{name} pathrag"]), [asked.text for asked in questions]
+        pathrag = cast("PathRAG", opened(named["pathrag"]))
+        texts = [asked.text for asked in questions]
         found += connection_rows(name, pathrag, texts, connecting)
     return found
 
@@ -190,17 +185,17 @@ def opener(corpus: Corpus | Graph, encoder: str) -> Callable[[PathRow], RichMeth
 
     @cache
     def built(method: str, follow: str) -> RichMethod:
-        options = {"llm": load_llm("offline"), "encoder": encoder, "follow": follow}
+        kind, llm = cast("type[RichMethod]", METHODS[method]), load_llm("offline")
         if isinstance(corpus, Graph):
-            return METHODS[method].from_graph(corpus, **options)
-        return METHODS[method].build(corpus, extraction=next(iter(corpus.extractions)), **options)
+            return kind.from_graph(corpus, llm, encoder, follow)
+        return kind.build(corpus, llm, encoder, next(iter(corpus.extractions)), follow=follow)
 
     return lambda row: built(row.method, row.follow).with_options(**row.options)
 
 
 def average(method: RichMethod, questions: Sequence[Asked]) -> dict[str, float]:
     """Means over the questions: tokens of the context, evidence found, and what the flow saw."""
-    totals: Counter[str] = Counter()
+    totals: dict[str, float] = defaultdict(float)
     retrievals = method.retrieve_many([asked.text for asked in questions])
     for retrieval, asked in zip(retrievals, questions):
         sections, told = method.context(retrieval)
@@ -209,7 +204,8 @@ def average(method: RichMethod, questions: Sequence[Asked]) -> dict[str, float]:
             text = "\n".join(text for texts in sections.values() for text in texts)
             totals["evidence %"] += 100 * coverage(text, asked.evidence)
             totals["evidence words %"] += 100 * word_coverage(text, asked.evidence)
-        totals.update(path_numbers(retrieval.trace))  # adds up
+        for name, number in path_numbers(retrieval.trace).items():
+            totals[name] += number
     single = totals.pop("single", None)
     means = {key: round(value / len(questions), 1) for key, value in totals.items()}
     if single is not None:
@@ -244,11 +240,8 @@ def coverage(text: str, evidence: Sequence[str]) -> float:
 def word_coverage(text: str, evidence: Iterable[str]) -> float:
     """Mean share of a phrase's content words that stand in the text anywhere."""
     words = content_words(plain(text))
-    shares = [
-        len(words & wanted) / len(wanted)
-        for wanted in map(content_words, map(plain, evidence))
-        if wanted
-    ]
+    phrases = filter(None, map(content_words, map(plain, evidence)))
+    shares = [len(words & phrase) / len(phrase) for phrase in phrases]
     return sum(shares) / max(len(shares), 1)
 
 
