@@ -19,8 +19,8 @@ STRICT = [
     for path in sorted((PACKAGE / name).rglob("*.py"))
 ]
 
-MAX_FILES = 194  # 170 in the end
-MAX_CODE_LINES = 21_350  # 20,000 in the end
+MAX_FILES = 190  # 170 in the end
+MAX_CODE_LINES = 20_800  # 20,000 in the end
 MAX_FILE = 450  # lines of a file, all of them; 300 in the end
 MAX_ANY, MAX_IGNORED = 33, 20  # 20 each in the end
 MAX_BARE = 16  # without a reason; 0 in the end
