@@ -207,7 +207,10 @@ def test_two_thousand_broken_replies_never_raise_and_what_is_lost_is_counted():
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(
-        st.sampled_from(list('(<|>#"entityrla ship)19é\n') + ["<|>", "##", END, '("entity"']),
+        st.sampled_from(
+            list('(<|>#"entityrla ship)19é\n')
+            + ["<|>", "##", END, '("entity"', '("entity"<|>"Ada"<|>"person"<|>"A painter.")##']
+        ),
         max_size=80,
     )
 )

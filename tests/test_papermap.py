@@ -25,7 +25,7 @@ NOTEBOOKS = [
 ]
 # Empty cells of the map; lower it whenever holes are filled, raise it only by those of elements
 # that join the list.
-MAX_HOLES = 204
+MAX_HOLES = 203
 ADVICE = "run `minirag map --write`, look at the difference and commit it"
 
 
