@@ -27,8 +27,6 @@ from ..prompts.records import (  # fmt: skip
     RelationshipRecord,
     read_instances,
     read_instances_as_released,
-    read_relationship,
-    read_rich_relationship,
 )
 from .extraction import choose_extraction
 
@@ -163,7 +161,7 @@ def checked_examples(examples: Sequence[Sequence[str]], rich: bool = False) -> E
 
 def _unreadable(reply: str, rich: bool) -> str:
     """What is wrong with the reply of an example; "" where nothing is."""
-    found, broken = read_instances(reply, read_rich_relationship if rich else read_relationship)
+    found, broken = read_instances(reply, rich)
     if not found.entities:
         return "holds no entity"
     if broken:

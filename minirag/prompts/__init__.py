@@ -18,7 +18,7 @@ from .sensemaking import GLOBAL_QUESTIONS, USER_TASKS
 from .summaries import CLUSTER_SUMMARY, SUMMARISE
 from .task import STAGES, Task
 
-_ALL = (PASSAGE_ENTITIES, TRIPLES, QUESTION_ENTITIES, KEYWORDS, NEXT_THOUGHT)
+_ALL: tuple[Task, ...] = (PASSAGE_ENTITIES, TRIPLES, QUESTION_ENTITIES, KEYWORDS, NEXT_THOUGHT)
 _ALL += (ANSWER, ANSWER_OPEN, FULL_ANSWER)
 _ALL += (PROPOSITIONS, HYPOTHETICAL_DOCUMENT, DIRECT, CHAIN_OF_THOUGHT)
 _ALL += (ELEMENTS, RICH_ELEMENTS, GLEAN_CHECK, GLEANING, CLAIMS, SUMMARISE, CLUSTER_SUMMARY)
@@ -27,7 +27,7 @@ _ALL += (USER_TASKS, GLOBAL_QUESTIONS, JUDGE, JUDGE_OVERALL)
 TASKS = {task.name: task for task in _ALL}
 
 
-def find_task(task):
+def find_task(task: str | Task) -> Task:
     """The task of this name; a Task is returned as it is."""
     if isinstance(task, Task):
         return task

@@ -12,8 +12,8 @@ from dataclasses import replace
 from .json_replies import LONGEST, THOUGHT
 from .map_reduce import INSTRUCTIONS, read_reduce_answer
 from .rules.names import IN_QUESTIONS, names_in, sentences_of
-from .rules.quotes import chosen, content_words
-from .task import Task
+from .rules.quotes import Unit, best_quotes, content_words
+from .task import Fields, Task
 
 ANSWER_SYSTEM = (
     "You answer questions from the passages you are given, and from nothing else. First write one line that starts with "
@@ -38,6 +38,8 @@ ANSWER_EXAMPLE = (
 )
 MARK = re.compile(r"\banswer[ \t*]{0,9}[:：]\**", re.IGNORECASE)
 NEXT = re.compile(r"\n[ \t*]*(?:thought|answer|question)[ \t*]{0,9}[:：]", re.IGNORECASE)
+WHEN = re.compile(r"\bwhen\b|\b(?:what|which) year\b|什么时候|哪一年")
+HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|far|high|tall)\b|多少")
 MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 YEAR_OR_DATE = re.compile(
     rf"(?:\d{{1,2}} )?{MONTH}(?: \d{{1,2}},)? \d{{4}}|\b[12]\d{{3}}\b|\d{{1,4}}年(?:\d{{1,2}}月)?(?:\d{{1,2}}日)?"
@@ -47,7 +49,7 @@ NUMBER = re.compile(
 )
 
 
-def read_answer(text):
+def read_answer(text: str) -> tuple[str, int]:
     """What follows the first "Answer:", up to the next such mark, or the whole reply; an empty
     reply is ("", 1).
     """
@@ -58,7 +60,7 @@ def read_answer(text):
     return answer, int(not answer)
 
 
-def answer_by_rule(fields):
+def answer_by_rule(fields: Fields) -> str:
     """The sentence that shares most words with the question, early passages a little ahead, then
     the span that fits the question word.
     """
@@ -73,34 +75,31 @@ def answer_by_rule(fields):
                 best, best_score = sentence.strip(), score
     if best is None:
         return "Thought: No passage shares a word with the question.\nAnswer: unknown"
-    return f"Thought: The sentence closest to the question is: {best}\nAnswer: {fitting_span(question, best)}"
+    thought = f"The sentence closest to the question is: {best}"
+    return f"Thought: {thought}\nAnswer: {fitting_span(question, best)}"
 
 
-def fitting_span(question, sentence):
+def fitting_span(question: str, sentence: str) -> str:
     """A date for "when", a number for "how many", else the first name that the question does not
     mention, dates last; else the sentence.
     """
     asked = question.lower()
-    if (
-        re.search(r"\bwhen\b|\b(?:what|which) year\b", asked)
-        or "什么时候" in asked
-        or "哪一年" in asked
-    ):
+    if WHEN.search(asked):
         spans = YEAR_OR_DATE.findall(sentence)
-    elif re.search(r"\bhow (?:many|much|old|long|far|high|tall)\b", asked) or "多少" in asked:
+    elif HOW_MANY.search(asked):
         spans = NUMBER.findall(sentence)
     else:
-        spans = [
-            sentence[start:end]
-            for start, end in names_in(sentence, sentence, evidence=bool, runs=IN_QUESTIONS)
-        ]
-        spans = [
-            span
-            for span in spans
-            if span.lower() not in asked and not content_words(span) <= content_words(question)
-        ]
+        names = names_in(sentence, sentence, evidence=bool, runs=IN_QUESTIONS)
+        known = content_words(question)
+        spans = [sentence[start:end] for start, end in names]
+        spans = [s for s in spans if s.lower() not in asked and not content_words(s) <= known]
         spans.sort(key=lambda span: any(letter.isdigit() for letter in span))
     return spans[0] if spans else sentence
+
+
+def show_passages(fields: Fields) -> Fields:
+    """The passages as one text."""
+    return {**fields, "passages": "\n\n".join(fields["passages"])}
 
 
 ANSWER = Task(
@@ -110,7 +109,7 @@ ANSWER = Task(
     template=ANSWER_TEMPLATE,
     parse=read_answer,
     rule=answer_by_rule,
-    show=lambda fields: {**fields, "passages": "\n\n".join(fields["passages"])},
+    show=show_passages,
     example=ANSWER_EXAMPLE,
 )
 
@@ -133,18 +132,19 @@ FULL_ANSWER_NOTICE = (
 )
 
 
-def unit_of(number, passage):
-    """`(name, text)` of a passage: its first line, or its number where it has only one line."""
+def unit_of(number: int, passage: str) -> Unit:
+    """The name and text of a passage: its first line, or its number where it has only one line."""
     title, _, text = passage.partition("\n")
     return (title.strip("[]"), text) if text else (str(number), title)
 
 
-def full_answer_by_rule(fields):
+def full_answer_by_rule(fields: Fields) -> str:
     """At most four sentences, each with its passage's first line or number; nothing is merged."""
     units = [unit_of(i, passage) for i, passage in enumerate(fields["passages"], start=1)]
-    picked, _ = chosen({"question": fields["question"], "units": units})
-    said = [sentence for _, sentence in picked] or ["No sentence shares a word with the question."]
-    return "\n".join([FULL_ANSWER_NOTICE, *(f"- {sentence}" for sentence in said)])
+    quotes = [f"- {quote.text}" for quote in best_quotes(fields["question"], units)]
+    return "\n".join(
+        [FULL_ANSWER_NOTICE, *(quotes or ["- No sentence shares a word with the question."])]
+    )
 
 
 FULL_ANSWER = Task(
@@ -155,7 +155,7 @@ FULL_ANSWER = Task(
     parse=read_reduce_answer,
     rule=full_answer_by_rule,
     max_tokens=2000,
-    show=ANSWER.show,
+    show=show_passages,
 )
 
 

@@ -8,9 +8,9 @@ its instruction, as in the released code: passages, a question and all thoughts 
 import re
 from string import Template
 
-from .answer import ANSWER_EXAMPLE
+from .answer import ANSWER_EXAMPLE, show_passages
 from .json_replies import LONGEST, THOUGHT
-from .task import Task
+from .task import Fields, Task
 
 CHAIN_OF_THOUGHT_SYSTEM = (
     "You answer questions from what you know. First reason in a few short sentences. Then write one last sentence that starts with "
@@ -27,13 +27,12 @@ Reasoning: Vienna stands on the Danube. The Danube flows into the Black Sea. The
 
 Question: $question
 Reasoning:"""
-NEXT = re.compile(
-    r"\n[ \t*]*question[ \t*]{0,9}:", re.IGNORECASE
-)  # a model that goes on to ask itself something else
+# Where a model goes on to ask itself something else.
+NEXT = re.compile(r"\n[ \t*]*question[ \t*]{0,9}:", re.IGNORECASE)
 MARKER = re.compile(r"\bthe answer is\b[ \t]*:?", re.IGNORECASE)
 
 
-def read_chain_of_thought(text):
+def read_chain_of_thought(text: str) -> tuple[str, int]:
     """What follows the last "The answer is", up to the end of its line; ("", 1) where the marker is
     missing or nothing follows.
 
@@ -68,9 +67,9 @@ Question: $question
 Thoughts so far: $thoughts"""
 
 
-def show_thought(fields):
-    thoughts = " ".join(fields["thoughts"]) or "(none yet)"
-    return {**fields, "passages": "\n\n".join(fields["passages"]), "thoughts": thoughts}
+def show_thought(fields: Fields) -> Fields:
+    """The passages, and the thoughts so far, as one text each."""
+    return {**show_passages(fields), "thoughts": " ".join(fields["thoughts"]) or "(none yet)"}
 
 
 CHAIN = (
@@ -87,7 +86,7 @@ THOUGHT_SYSTEM = (
 )
 
 
-def read_thought(text):
+def read_thought(text: str) -> tuple[str, int]:
     """The reply as one line; an empty reply is ("", 1)."""
     thought = " ".join(text.split())
     return thought, int(not thought)

@@ -4,7 +4,7 @@ import re
 
 from .records import ClaimRecord, read_claims, write_records
 from .rules.names import names_in, sentences_of
-from .task import Task
+from .task import Fields, Task
 
 WHAT = "Statements about an entity that could be checked, or that somebody might dispute"
 SYSTEM = (
@@ -21,32 +21,16 @@ Text:
 $title
 $text"""
 EXAMPLE_TEXT = "In 1911 Ilse Brandt founded Harrowgate Observatory. A rival said that she had copied its plans."
+FOUNDING, PLAGIARISM = EXAMPLE_TEXT[:51], EXAMPLE_TEXT[52:]
+OBSERVATORY, FOUNDED = "Harrowgate Observatory", "She founded the observatory."
+COPIED = "A rival said that she copied the plans."
+EXAMPLE_CLAIMS = (
+    ("Ilse Brandt", OBSERVATORY, "FOUNDING", "TRUE", "1911", "1911", FOUNDED, FOUNDING),
+    ("Ilse Brandt", "", "PLAGIARISM", "SUSPECTED", "", "", COPIED, PLAGIARISM),
+)
 EXAMPLE = (
-    {"title": "", "text": EXAMPLE_TEXT, "entities": ("Ilse Brandt", "Harrowgate Observatory")},
-    write_records(
-        [
-            ClaimRecord(
-                "Ilse Brandt",
-                "Harrowgate Observatory",
-                "FOUNDING",
-                "TRUE",
-                "1911",
-                "1911",
-                "She founded the observatory.",
-                EXAMPLE_TEXT[:51],
-            ),
-            ClaimRecord(
-                "Ilse Brandt",
-                "",
-                "PLAGIARISM",
-                "SUSPECTED",
-                "",
-                "",
-                "A rival said that she copied the plans.",
-                EXAMPLE_TEXT[52:],
-            ),
-        ]
-    ),
+    {"title": "", "text": EXAMPLE_TEXT, "entities": ("Ilse Brandt", OBSERVATORY)},
+    write_records(ClaimRecord(*fields) for fields in EXAMPLE_CLAIMS),
 )
 REPORTING = re.compile(
     r"\b(?:said|says|announced|reported|claimed|claims|argued|insists?|insisted|denied|denies|showed|found|proved|suggested|estimated|"
@@ -55,7 +39,7 @@ REPORTING = re.compile(
 YEAR = re.compile(r"\b[12]\d{3}\b")
 
 
-def rule(fields):
+def rule(fields: Fields) -> str:
     """The sentences with a year or a reporting verb that name one of the entities; nothing is
     weighed.
 
@@ -63,36 +47,22 @@ def rule(fields):
     (REPORTED or DATED), the dates are its first and last year, and the status is left empty:
     whether a claim is true is a judgement.
     """
-    title, known, claims = (
-        fields.get("title", ""),
-        {name.casefold() for name in fields["entities"]},
-        [],
-    )
+    whole = f"{fields.get('title', '')}\n{fields['text']}"
+    known, claims = {name.casefold() for name in fields["entities"]}, []
     for sentence in sentences_of(fields["text"]):
         years, reported = YEAR.findall(sentence), REPORTING.search(sentence)
-        names = [
-            sentence[start:end] for start, end in names_in(sentence, f"{title}\n{fields['text']}")
-        ]
-        names = [name for name in dict.fromkeys(names) if name.casefold() in known]
-        if names and (years or reported):
-            start, end = (years[0], years[-1]) if years else ("", "")
-            other = names[1] if len(names) > 1 else ""
-            claims.append(
-                ClaimRecord(
-                    names[0],
-                    other,
-                    "REPORTED" if reported else "DATED",
-                    "",
-                    start,
-                    end,
-                    sentence,
-                    sentence,
-                )
-            )
+        names = dict.fromkeys(sentence[start:end] for start, end in names_in(sentence, whole))
+        subjects = [name for name in names if name.casefold() in known]
+        if subjects and (years or reported):
+            first, second, *_ = *subjects, ""
+            kind, dates = "REPORTED" if reported else "DATED", years or [""]
+            cited = (dates[0], dates[-1], sentence, sentence)
+            claims.append(ClaimRecord(first, second, kind, "", *cited))
     return write_records(claims)
 
 
-def show(fields):
+def show(fields: Fields) -> Fields:
+    """The entities as text; what counts as a claim is the domain's own where it is given."""
     shown = {**fields, "title": fields.get("title", ""), "entities": ", ".join(fields["entities"])}
     return {**shown, "claim_description": fields.get("claim_description") or WHAT}
 

@@ -3,11 +3,12 @@
 import json
 import math
 import re
+from typing import Any, NamedTuple
 
 from ..core.reports import Finding, Report
-from .json_replies import is_array, read_text, read_values
+from .json_replies import Items, Pairs, is_array, read_text, read_values
 from .rules.names import sentences_of
-from .task import Task
+from .task import Fields, Task
 
 SYSTEM = (
     "You write a report on one community of a knowledge graph, for readers who will use it in place of the sources. You are given its entities, "
@@ -35,7 +36,7 @@ NOTICE = "Extract by rule, no language model"
 OWN_NOTICE = re.compile(rf"{NOTICE}: [^.]*\.\s*")
 
 
-def read_number(value, low, high):
+def read_number(value: Any, low: float, high: float) -> float | None:
     """A number within bounds out of a string, or None."""
     try:
         number = float(value)
@@ -44,57 +45,43 @@ def read_number(value, low, high):
     return min(max(number, low), high) if math.isfinite(number) else None
 
 
-def read_finding(item):
-    if isinstance(item, str):
-        return Finding(item.strip()) if item.strip() else None
-    if not isinstance(item, list):
+def read_finding(item: object) -> Finding | None:
+    """A sentence, or an object with a summary, an explanation or both; None for anything else."""
+    if isinstance(item, str) and item.strip():
+        return Finding(item.strip())
+    if not isinstance(item, Pairs):
         return None
-    named = (
-        {key: read_text(value) for key, value in reversed(item) if isinstance(key, str)}
-        if hasattr(item, "lookup")
-        else {}
-    )
+    named = {key: read_text(value) for key, value in reversed(item) if isinstance(key, str)}
     summary, explanation = named.get("summary"), named.get("explanation")
-    return (
-        Finding(summary or explanation, explanation if summary and explanation else "")
-        if summary or explanation
-        else None
-    )
+    if summary:
+        return Finding(summary, explanation or "")
+    return Finding(explanation) if explanation else None
 
 
-def parse(text):
+def parse(text: str) -> tuple[Report | None, int]:
     """(Report, dropped), or (None, 1) where no title and no summary can be read. What is ill formed
     inside a report is counted and left out.
     """
-    values, objects = read_values(text)
-    candidates = [o for o in objects if o.lookup("title") or o.lookup("findings")]
+    _, objects = read_values(text)
+    candidates = [pairs for pairs in objects if pairs.lookup("title") or pairs.lookup("findings")]
     if not candidates:
         return None, 1
     found = max(candidates, key=len)
-    first = lambda name: next(
-        (read_text(value) for value in found.lookup(name) if read_text(value)), ""
-    )
-    title, summary = first("title"), first("summary")
+    title, summary = found.first_text("title"), found.first_text("summary")
     if not (title or summary):
         return None, 1
     arrays = [value for value in found.lookup("findings") if is_array(value)]
     findings = [read_finding(item) for array in arrays for item in array]
-    rating = read_number(first("rating"), 0, 10)
-    dropped = (
-        findings.count(None)
-        + sum(a.broken + a.cut for a in arrays if hasattr(a, "cut"))
-        + (not arrays)
-        + (rating is None)
-        + (not title)
-        + (not summary)
-    )
-    kept = tuple(dict.fromkeys(f for f in findings if f))
-    return Report(
-        title or summary[:80], summary, rating or 0.0, first("rating_explanation"), kept
-    ), dropped
+    rating = read_number(found.first_text("rating"), 0, 10)
+    torn = sum(array.broken + array.cut for array in arrays if isinstance(array, Items))
+    dropped = findings.count(None) + torn + (not title) + (not summary)
+    dropped += (not arrays) + (rating is None)
+    kept = tuple(dict.fromkeys(finding for finding in findings if finding))
+    explanation = found.first_text("rating_explanation")
+    return Report(title or summary[:80], summary, rating or 0.0, explanation, kept), dropped
 
 
-def rule(fields):
+def rule(fields: Fields) -> str:
     """An extract, not a summary: the elements that come first in the context, in their own words,
     with their numbers.
 
@@ -102,54 +89,59 @@ def rule(fields):
     or reports (entities where there are none), two sentences and 60 words each; the rating is a
     size, the square root of the number of elements read, and the explanation says so.
     """
-    rows = [match.groups() for match in LINE.finditer(fields["context"])]
-    entities, others = (
-        [row for row in rows if row[0] == "Entity"],
-        [row for row in rows if row[0] != "Entity"],
-    )
-    parts = [row for row in others if row[0] == "Report"]
-    names = [_name(row[2]) for row in (parts or entities or others)[:3]]
-    findings = []
-    for kind, number, said in [
-        *parts,
-        *[row for row in others if row[0] != "Report"],
-        *([] if others else entities),
-    ][:MOST_FINDINGS]:
-        name, words = _name(said), OWN_NOTICE.sub("", said.partition(" | ")[2])
-        findings.append(
-            {
-                "summary": name,
-                "explanation": f"{_short(words)} [Data: {DATA[kind]} ({number})]".strip(),
-            }
-        )
-    told = " ".join(_short(said.partition(" | ")[2], 1) for _, _, said in entities[:3])
-    told += (
-        f" [Data: Entities ({', '.join(number for _, number, _ in entities[:3])})]"
-        if told.strip()
-        else ""
-    )
-    counts = ", ".join(
-        f"{sum(row[0] == kind for row in rows)} {name.lower()}"
-        for kind, name in DATA.items()
-        if any(row[0] == kind for row in rows)
-    )
+    rows = [Row(*match.groups()) for match in LINE.finditer(fields["context"])]
+    kinds = {kind: [row for row in rows if row.kind == kind] for kind in DATA}
+    entities, parts = kinds["Entity"], kinds["Report"]
+    others = [row for row in rows if row.kind not in ("Entity", "Report")]
+    names = [row.name for row in (parts or entities or others)[:3]]
+    quoted = [*parts, *others] or entities
+    findings = [row.finding for row in quoted[:MOST_FINDINGS]]
+    words = " ".join(_short(row.words, 1) for row in entities[:3])
+    if words.strip():
+        words += f" [Data: Entities ({', '.join(row.number for row in entities[:3])})]"
+    counts = [f"{len(kinds[kind])} {name.lower()}" for kind, name in DATA.items() if kinds[kind]]
     report = {
         "title": " and ".join(names) or "An empty community",
-        "summary": f"{NOTICE}: {counts or 'nothing to read'}. {told}".strip(),
+        "summary": f"{NOTICE}: {', '.join(counts) or 'nothing to read'}. {words}".strip(),
         "rating": round(min(10.0, math.sqrt(len(rows))), 1),
-        "rating_explanation": f"A size, not a judgement of impact: the square root of the {len(rows)} elements read, at most 10.",
+        "rating_explanation": "A size, not a judgement of impact: the square root of the "
+        f"{len(rows)} elements read, at most 10.",
         "findings": findings,
     }
     return json.dumps(report, ensure_ascii=False)
 
 
-def _name(said):
-    return re.sub(r" \([^()]*\)$", "", said.partition(" | ")[0])
+class Row(NamedTuple):
+    """A line of the context: an element or a report, its number, and "name (type) | words"."""
+
+    kind: str
+    number: str
+    line: str
+
+    @property
+    def name(self) -> str:
+        return re.sub(r" \([^()]*\)$", "", self.line.partition(" | ")[0])
+
+    @property
+    def words(self) -> str:
+        return self.line.partition(" | ")[2]
+
+    @property
+    def finding(self) -> dict[str, str]:
+        quote = _short(OWN_NOTICE.sub("", self.words), 2)
+        explanation = f"{quote} [Data: {DATA[self.kind]} ({self.number})]".strip()
+        return {"summary": self.name, "explanation": explanation}
 
 
-def _short(text, count=2):
+def _short(text: str, count: int) -> str:
     words = " ".join(sentences_of(text)[:count]).split()
-    return " ".join(words[:MOST_WORDS]) + " …" * (len(words) > MOST_WORDS)
+    cut = " ".join(words[:MOST_WORDS])
+    return f"{cut} …" if len(words) > MOST_WORDS else cut
+
+
+def show(fields: Fields) -> Fields:
+    """The fields with the default limit."""
+    return {"max_words": MAX_WORDS, **fields}
 
 
 COMMUNITY_REPORT = Task(
@@ -160,5 +152,5 @@ COMMUNITY_REPORT = Task(
     parse=parse,
     rule=rule,
     max_tokens=2000,
-    show=lambda fields: {"max_words": MAX_WORDS, **fields},
+    show=show,
 )

@@ -4,11 +4,12 @@ subject-relation-object triples given these; and the entities of a question, whe
 
 import json
 import re
+from itertools import pairwise
 
 from ..core.corpus import Triple
 from .json_replies import is_array, read_items, read_text
 from .rules.names import names_asked, names_of_passage, sentences_of
-from .task import Task
+from .task import Fields, Task
 
 PASSAGE_SYSTEM = (
     "You read one passage of an encyclopaedia and list the named entities in it: people, places, organisations, works, events, "
@@ -25,25 +26,20 @@ EXAMPLE_FIELDS = {
     "text": "Harrowgate Observatory stands on Mount Orrin in northern Veldania. It was founded in 1911 by Ilse Brandt, who discovered "
     "the comet Tamsin there. Since 1987 it has belonged to the University of Selm.",
 }
-EXAMPLE_ENTITIES = (
-    "Harrowgate Observatory",
-    "Mount Orrin",
-    "Veldania",
-    "1911",
-    "Ilse Brandt",
-    "Tamsin",
-    "1987",
-    "University of Selm",
+EXAMPLE_ENTITIES = tuple(
+    "Harrowgate Observatory, Mount Orrin, Veldania, 1911, Ilse Brandt, Tamsin, 1987, University of Selm".split(
+        ", "
+    )
 )
 
 
-def read_entities(text):
+def read_entities(text: str) -> tuple[tuple[str, ...], int]:
     """The entities of a reply, in order, each once."""
     entities, dropped = read_items(text, "named_entities", read_text)
     return tuple(dict.fromkeys(entities)), dropped
 
 
-def passage_entities_by_rule(fields):
+def passage_entities_by_rule(fields: Fields) -> str:
     """The title, then the names and years of each sentence (quoted phrases and content words where
     there is no case).
     """
@@ -77,7 +73,7 @@ QUESTION_TEMPLATE = """List the named entities of this question as {"named_entit
 Question: $question"""
 
 
-def question_entities_by_rule(fields):
+def question_entities_by_rule(fields: Fields) -> str:
     """The names, years and quoted phrases of the question (see `spans`); none if only the words
     that open the request are capitalised.
     """
@@ -128,29 +124,25 @@ EXAMPLE_TRIPLES = (
 )
 
 
-def read_triple(item):
+def read_triple(item: object) -> Triple | None:
     """Three non-blank strings as a Triple; None for anything else, also for a triple that was cut
     off.
     """
-    if (
-        not is_array(item)
-        or len(item) != 3
-        or getattr(item, "cut", False)
-        or getattr(item, "broken", 0)
-    ):
+    if not is_array(item) or len(item) != 3:
         return None
-    parts = [read_text(part) for part in item]
-    return None if None in parts else Triple(*parts)
+    parts = [text for part in item if (text := read_text(part))]
+    torn = getattr(item, "cut", False) or getattr(item, "broken", 0)
+    return None if torn or len(parts) < 3 else Triple(*parts)
 
 
-def read_triples(text):
+def read_triples(text: str) -> tuple[tuple[Triple, ...], int]:
     """The triples of a reply, in order; what the model says twice in one list counts twice, as in
     the authors' graphs.
     """
     return read_items(text, "triples", read_triple)
 
 
-def triples_by_rule(fields):
+def triples_by_rule(fields: Fields) -> str:
     """Edges from the title to every name in it or in the text, and between neighbouring names of a
     sentence. The listed entities are not used.
 
@@ -158,32 +150,31 @@ def triples_by_rule(fields):
     retrieval ignores it.
     """
     title, text = fields["title"].strip(), fields["text"]
-    triples = [
-        (title, "is about", title[start:end])
-        for start, end in names_of_passage(title, title, text)
-        if title[start:end] != title
-    ]
+    parts = [title[start:end] for start, end in names_of_passage(title, title, text)]
+    triples = [(title, "is about", part) for part in parts if part != title]
     for sentence in sentences_of(text):
         spans = names_of_passage(sentence, title, text)
-        names = [sentence[start:end] for start, end in spans]
-        triples += [
-            (title, "mentions", name)
-            for name in dict.fromkeys(names)
-            if title and name.lower() != title.lower()
-        ]
-        for (start, end), (next_start, next_end) in zip(spans, spans[1:]):
+        names = dict.fromkeys(sentence[start:end] for start, end in spans)
+        mentioned = [name for name in names if title and name.lower() != title.lower()]
+        triples += [(title, "mentions", name) for name in mentioned]
+        for (start, end), (next_start, next_end) in pairwise(spans):
             first, second = sentence[start:end], sentence[next_start:next_end]
             if first.lower() != second.lower():
                 triples.append((first, wording(sentence[end:next_start]), second))
     return json.dumps({"triples": list(dict.fromkeys(triples))}, ensure_ascii=False)
 
 
-def wording(between):
+def wording(between: str) -> str:
     """The words between two spans as a relation, or "is near" where there are none or more than
     six.
     """
     words = re.sub(r"[^\w\s'’-]+", " ", between).split()
     return " ".join(words) if 1 <= len(words) <= 6 else "is near"
+
+
+def show_triples(fields: Fields) -> Fields:
+    """The entities as a JSON array."""
+    return {**fields, "entities": json.dumps(list(fields["entities"]), ensure_ascii=False)}
 
 
 TRIPLES = Task(
@@ -194,10 +185,7 @@ TRIPLES = Task(
     parse=read_triples,
     rule=triples_by_rule,
     max_tokens=4096,
-    show=lambda fields: {
-        **fields,
-        "entities": json.dumps(list(fields["entities"]), ensure_ascii=False),
-    },
+    show=show_triples,
     example=(
         {**EXAMPLE_FIELDS, "entities": EXAMPLE_ENTITIES},
         json.dumps({"triples": EXAMPLE_TRIPLES}),

@@ -11,7 +11,7 @@ SYSTEM = (
 )
 
 
-def parse(text):
+def parse(text: str) -> tuple[str, int]:
     """The reply as one paragraph; an empty reply is ("", 1)."""
     passage = " ".join(THOUGHT.sub(" ", text[:LONGEST]).split())
     return passage, int(not passage)

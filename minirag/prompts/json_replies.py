@@ -7,11 +7,12 @@ thousand brackets is only a long reply.
 
 import json
 import re
+from collections.abc import Callable
+from typing import Any, TypeGuard, TypeVar
 
 LONGEST = 1_000_000  # characters of a reply that are looked at
-THOUGHT = re.compile(
-    r"<think>.*?(?:</think>|\Z)", re.DOTALL
-)  # what reasoning models say before they reply
+# What reasoning models say before they reply.
+THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 FENCE = re.compile(r"```[\w-]*")
 TOKEN = re.compile(
     r'"(?P<double>(?:[^"\\]|\\.)*+)(?P<end>"?)'
@@ -20,10 +21,11 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 BRACKET = re.compile(r"(?P<open>[\[{])|(?P<close>[\]}])")
+T = TypeVar("T")
 NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
-class Items(list):
+class Items(list[Any]):
     """A JSON array as far as it was readable; `cut` if its closing bracket never came, `broken`
     counts what could not be read in it.
     """
@@ -35,23 +37,29 @@ class Items(list):
 class Pairs(Items):
     """A JSON object as (key, value) pairs, repeated keys included."""
 
-    key = None
+    key: str | None = None
 
-    def lookup(self, wanted):
+    def lookup(self, wanted: str) -> list[Any]:
+        """The values under a key, however it is spaced and capitalised."""
         return [
             value
             for key, value in self
             if isinstance(key, str) and re.sub(r"[\s_-]+", "_", key.strip().lower()) == wanted
         ]
 
+    def first_text(self, *keys: str) -> str:
+        """The first text under one of the keys; "" where there is none."""
+        texts = (read_text(value) for key in keys for value in self.lookup(key))
+        return next((text for text in texts if text), "")
 
-def read_values(text):
+
+def read_values(text: str) -> tuple[Items, list[Pairs]]:
     """All JSON values at the top level of a reply, and all objects at any depth; numbers as
     strings. Never raises.
     """
     text, objects = text[:LONGEST], []
 
-    def collect(pairs):
+    def collect(pairs: list[tuple[str, Any]]) -> Pairs:
         objects.append(Pairs(pairs))
         return objects[-1]
 
@@ -69,17 +77,19 @@ def read_values(text):
         return _read_tolerantly(FENCE.sub(" ", THOUGHT.sub(" ", text)))
 
 
-def _read_tolerantly(text):
-    top, objects = Items(), []
-    stack = [top]
+def _read_tolerantly(text: str) -> tuple[Items, list[Pairs]]:
+    top = Items()
+    objects: list[Pairs] = []
+    stack: list[Items] = [top]
     position = 0
     # Outside of all brackets is prose, whose quotation marks mean nothing.
     while match := (TOKEN if len(stack) > 1 else BRACKET).search(text, position):
         position = match.end()
         kind, here = match.lastgroup, stack[-1]
         if kind == "open":
-            stack.append(Pairs() if match["open"] == "{" else Items())
-            objects += [stack[-1]] if match["open"] == "{" else []
+            opened = Pairs() if match["open"] == "{" else Items()
+            stack.append(opened)
+            objects += [opened] if isinstance(opened, Pairs) else []
         elif kind == "close":
             top.broken += len(stack) == 1
             _close(stack, Pairs if match["close"] == "}" else Items)
@@ -89,7 +99,7 @@ def _read_tolerantly(text):
             else:
                 here.broken += 1
         elif kind == "colon":
-            if type(here) is Pairs and here and here[-1][0] is None:
+            if isinstance(here, Pairs) and here and here[-1][0] is None:
                 here.key = here.pop()[1]
         elif kind == "word":
             _put_word(here, match["word"])
@@ -97,12 +107,11 @@ def _read_tolerantly(text):
     return top, objects
 
 
-def _close(stack, wanted):
+def _close(stack: list[Items], wanted: type[Items]) -> None:
     """Close the innermost open container of this kind; what was left open inside it was cut off."""
     depth = len(stack) - 1
-    while (
-        depth > 0 and len(stack) - depth < 4 and type(stack[depth]) is not wanted
-    ):  # a stray bracket further out is ignored
+    # A stray bracket further out is ignored.
+    while depth > 0 and len(stack) - depth < 4 and type(stack[depth]) is not wanted:
         depth -= 1
     if depth > 0 and type(stack[depth]) is wanted:
         _cut_down_to(stack, depth + 1)
@@ -110,22 +119,22 @@ def _close(stack, wanted):
         _put(stack[-1], inner)
 
 
-def _cut_down_to(stack, size):
+def _cut_down_to(stack: list[Items], size: int) -> None:
     while len(stack) > size:
         inner = stack.pop()
         inner.cut = True
         _put(stack[-1], inner)
 
 
-def _put(container, value):
-    if type(container) is Pairs:
+def _put(container: Items, value: Any) -> None:
+    if isinstance(container, Pairs):
         container.append((container.key, value))
         container.key = None
     else:
         container.append(value)
 
 
-def _put_word(container, word):
+def _put_word(container: Items, word: str) -> None:
     if NUMBER.fullmatch(word):
         _put(container, word)
     elif word in ("true", "false", "null", "True", "False", "None"):
@@ -134,28 +143,28 @@ def _put_word(container, word):
         container.broken += 1
 
 
-def _unescape(body):
+def _unescape(body: str) -> str:
     try:
         return json.loads(f'"{body}"', strict=False)
     except ValueError:
         return re.sub(r"\\(.)", r"\1", body, flags=re.DOTALL)
 
 
-def is_array(value):
+def is_array(value: object) -> TypeGuard[list[Any]]:
+    """Whether it is a JSON array, as opposed to an object."""
     return isinstance(value, list) and not isinstance(value, Pairs)
 
 
-def _strays(values, objects):
+def _strays(values: Items, objects: list[Pairs]) -> int:
     """How much stands outside of the arrays it belongs to, as after a bracket too many."""
-    beside = [
-        value
-        for value in values
-        if is_array(value) and not any(isinstance(item, Pairs) for item in value)
-    ]
-    return values.broken + len(beside) + sum(name is None for pairs in objects for name, _ in pairs)
+    arrays = [value for value in values if is_array(value)]
+    beside = sum(not any(isinstance(item, Pairs) for item in array) for array in arrays)
+    return values.broken + beside + sum(key is None for pairs in objects for key, _ in pairs)
 
 
-def read_items(text, key, read_one):
+def read_items(
+    text: str, key: str, read_one: Callable[[Any], T | None]
+) -> tuple[tuple[T, ...], int]:
     """The items under `key` of a reply, or of a bare array where no object has the key: (tuple of
     values, dropped).
 
@@ -167,19 +176,18 @@ def read_items(text, key, read_one):
     found = [value for pairs in objects for value in pairs.lookup(key)]
     arrays = [value for value in found or values if is_array(value)]
     dropped = len(found) - len(arrays) + _strays(values, objects) if found else int(not arrays)
-    kept, said = [], set()
+    kept: list[T] = []
     for array in arrays:
         results = [read_one(item) for item in array]
         # An array that was cut off has lost at least one item, even if the cut fell between two.
         dropped += max(
             results.count(None) + getattr(array, "broken", 0), int(getattr(array, "cut", False))
         )
-        new = [result for result in results if result is not None and result not in said]
-        kept += new
-        said.update(new)
+        earlier = set(kept)
+        kept += [result for result in results if result is not None and result not in earlier]
     return tuple(kept), dropped
 
 
-def read_text(item):
+def read_text(item: object) -> str | None:
     """A string without surrounding blanks, or None for anything else; numbers arrive as strings."""
     return item.strip() or None if isinstance(item, str) else None

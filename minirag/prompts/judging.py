@@ -8,7 +8,7 @@ criterion that is asked for has a slot.
 import re
 
 from .json_replies import Pairs, read_text, read_values
-from .task import Task
+from .task import Fields, Task
 
 JUDGE_SYSTEM = (
     "You compare two answers to the same question by one criterion and nothing else. Name the better one; call it a tie only if the answers are much alike and "
@@ -28,23 +28,21 @@ WINNER = re.compile(r"\s*(?:answer\s*)?([012])\b", re.IGNORECASE)
 TIE = re.compile(r"\s*(?:tie|both|neither|none|equal)\b", re.IGNORECASE)
 
 
-def read_winner(value):
+def read_winner(value: object) -> int | None:
     """1, 2, or 0 for a tie; None where it says something else."""
-    said = (read_text(value) or "").strip("[]* ")
-    match = WINNER.match(said)
-    return int(match[1]) if match else 0 if TIE.match(said) else None
+    words = (read_text(value) or "").strip("[]* ")
+    if match := WINNER.match(words):
+        return int(match[1])
+    return 0 if TIE.match(words) else None
 
 
-def read_judgement(text):
+def read_judgement(text: str) -> tuple[tuple[int | None, str], int]:
     """((winner, reason), dropped); (None, reply) where no winner can be read, which is no tie."""
     for pairs in read_values(text)[1]:
         for value in pairs.lookup("winner"):
             winner = read_winner(value)
             if winner is not None:
-                return (
-                    winner,
-                    next((read_text(v) for v in pairs.lookup("reason") if read_text(v)), ""),
-                ), 0
+                return (winner, pairs.first_text("reason")), 0
     return (None, text[:200].strip()), 1
 
 
@@ -79,32 +77,28 @@ Answer 2:
 $second"""
 
 
-def first_text(pairs, *keys):
-    """The first text under one of the keys; "" where there is none."""
-    found = [text for key in keys for value in pairs.lookup(key) if (text := read_text(value))]
-    return found[0] if found else ""
-
-
-def read_judgements(text):
+def read_judgements(text: str) -> tuple[tuple[tuple[str, int, str], ...], int]:
     """(((criterion, winner, reason), ...), dropped), criteria in lower case, each once; 0 is a tie.
 
     An entry whose winner cannot be read is dropped and counted, as is a reply without any entry.
     """
-    unread, read = 0, {}
+    unread = 0
+    verdicts: dict[str, tuple[str, int, str]] = {}
     for pairs in read_values(text)[1]:
         for key, value in pairs:
             if isinstance(key, str) and isinstance(value, Pairs) and value.lookup("winner"):
-                winner = read_winner(first_text(value, "winner"))
+                winner = read_winner(value.first_text("winner"))
                 unread += winner is None
                 if winner is not None:
                     criterion = " ".join(key.lower().replace("_", " ").split())
-                    read.setdefault(criterion, (winner, first_text(value, "reason", "explanation")))
-    verdicts = tuple((criterion, *verdict) for criterion, verdict in read.items())
-    return verdicts, max(unread, int(not read))
+                    reason = value.first_text("reason", "explanation")
+                    verdicts.setdefault(criterion, (criterion, winner, reason))
+    return tuple(verdicts.values()), max(unread, int(not verdicts))
 
 
-def show_criteria(fields):
-    lines = [f"- {name.capitalize()}: {said}" for name, said in fields["criteria"].items()]
+def show_criteria(fields: Fields) -> Fields:
+    """The criteria as a list."""
+    lines = [f"- {name.capitalize()}: {meant}" for name, meant in fields["criteria"].items()]
     return {**fields, "criteria": "\n".join(lines)}
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from .json_replies import read_items, read_text
 from .rules.names import RUN, STOP_WORDS, asked_parts, names_asked
-from .task import Task
+from .task import Fields, Task
 
 SYSTEM = (
     "You list keywords of a question, so that a graph of entities and relationships can be searched with them. High-level keywords name "
@@ -24,7 +24,7 @@ class Keywords(NamedTuple):
     low: tuple[str, ...] = ()
 
 
-def parse(text):
+def parse(text: str) -> tuple[Keywords, int]:
     """(`Keywords`, dropped). Never raises; a list that is missing is empty and counts as one
     dropped item. A bare list counts as both levels.
     """
@@ -33,28 +33,21 @@ def parse(text):
     return Keywords(high, low), lost + more
 
 
-def rule(fields):
+def rule(fields: Fields) -> str:
     """The names of a question are its low-level keywords, its other content words after the opening
     ones the high-level keywords, each as it is written.
     """
     question = fields["question"]
     names = names_asked(question)
-    asked = [
-        match
-        for start, end, _ in asked_parts(question)
-        for match in RUN.finditer(question, start, end)
-    ]
-    rest = [
-        match
-        for match in asked
-        if not any(start < match.end() and match.start() < end for start, end in names)
-    ]
-    words = [match.group().rstrip(".'’-") for match in rest]
-    words = [word for word in words if len(word) > 2 and word.lower() not in STOP_WORDS]
-    high, low = (
-        list(dict.fromkeys(words)),
-        list(dict.fromkeys(question[start:end] for start, end in names)),
-    )
+    words = []
+    for begin, stop, _ in asked_parts(question):
+        for match in RUN.finditer(question, begin, stop):
+            word = match.group().rstrip(".'’-")
+            in_name = any(start < match.end() and match.start() < end for start, end in names)
+            if not in_name and len(word) > 2 and word.lower() not in STOP_WORDS:
+                words.append(word)
+    high = list(dict.fromkeys(words))
+    low = list(dict.fromkeys(question[start:end] for start, end in names))
     return json.dumps({"high_level_keywords": high, "low_level_keywords": low}, ensure_ascii=False)
 
 

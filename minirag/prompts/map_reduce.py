@@ -11,9 +11,10 @@ import json
 
 from .community_report import read_number
 from .json_replies import Pairs, read_items, read_text, read_values
-from .rules.quotes import chosen, overlap
-from .task import Task
+from .rules.quotes import Unit, best_quotes, overlap
+from .task import Fields, Task
 
+Scored = tuple[str, float]  # a partial answer or a point, and how helpful it is, from 0 to 100
 MAP_ANSWER_SYSTEM = (
     "You read one part of a collection and answer the question from that part alone. Say everything in it that helps, and after each statement name "
     "what it rests on, as the part names it, in square brackets. Then score from 0 to 100 how helpful your answer is for the question; an answer that "
@@ -26,33 +27,37 @@ $context
 Question: $question"""
 
 
-def unit_block(unit):
+def unit_block(unit: Unit) -> str:
     """One unit, `(id, text)`, as it stands in a window."""
     return f"[{unit[0]}]\n{unit[1]}"
 
 
-def show_window(fields):
+def show_window(fields: Fields) -> Fields:
+    """The units of the window as one text."""
     return {**fields, "context": "\n\n".join(map(unit_block, fields["units"]))}
 
 
-def read_map_answer(text):
+def read_map_answer(text: str) -> tuple[tuple[Scored, ...], int]:
     """(((answer, score),), dropped): one pair, or none where the reply has no answer or no score."""
     for pairs in read_values(text)[1]:
-        answers = [read_text(value) for value in pairs.lookup("answer")]
-        scores = [read_number(value, 0, 100) for value in pairs.lookup("score")]
-        if answers and answers[0] and scores and scores[0] is not None:
-            return ((answers[0], scores[0]),), 0
+        answer = next(map(read_text, pairs.lookup("answer")), None)
+        score = next((read_number(value, 0, 100) for value in pairs.lookup("score")), None)
+        if answer and score is not None:
+            return ((answer, score),), 0
     return (), 1
 
 
-def map_answer_by_rule(fields):
+def map_answer_by_rule(fields: Fields) -> str:
     """Quotes: the sentences that share most words with the question, rare words first, each with
     the unit it stands in and what that cites.
 
     The score is the percentage of the question's content words that the quoted sentences contain.
     """
-    picked, covered = chosen(fields)
-    answer = " ".join(said for _, said in picked) or "Nothing here shares a word with the question."
+    quotes = best_quotes(fields["question"], fields["units"])
+    answer = (
+        " ".join(quote.text for quote in quotes) or "Nothing here shares a word with the question."
+    )
+    covered = set().union(*(quote.shared for quote in quotes))
     return json.dumps({"answer": answer, "score": overlap(fields["question"], covered)})
 
 
@@ -75,34 +80,30 @@ MAP_POINTS_SYSTEM = (
 )
 
 
-def read_point(item):
+def read_point(item: object) -> Scored | None:
+    """The description and the score of a point; None where one of them cannot be read."""
     if not isinstance(item, Pairs):
         return None
-    said = next(
-        (read_text(value) for value in item.lookup("description") if read_text(value)), None
-    )
+    description = item.first_text("description")
     score = next((read_number(value, 0, 100) for value in item.lookup("score")), None)
-    return (said, score) if said and score is not None else None
+    return (description, score) if description and score is not None else None
 
 
-def read_map_points(text):
+def read_map_points(text: str) -> tuple[tuple[Scored, ...], int]:
     """((description, score) pairs, dropped)."""
     return read_items(text, "points", read_point)
 
 
-def map_points_by_rule(fields):
+def map_points_by_rule(fields: Fields) -> str:
     """The sentences that the rule for `map_answer` quotes, each a point; its score is its own
     overlap with the question's words.
     """
-    picked, _ = chosen(fields)
-    return json.dumps(
-        {
-            "points": [
-                {"description": said, "score": overlap(fields["question"], shared)}
-                for shared, said in picked
-            ]
-        }
-    )
+    question = fields["question"]
+    points = [
+        {"description": quote.text, "score": overlap(question, quote.shared)}
+        for quote in best_quotes(question, fields["units"])
+    ]
+    return json.dumps({"points": points})
 
 
 MAP_POINTS = Task(
@@ -135,34 +136,28 @@ REDUCE_ANSWER_NOTICE = "Quoted by rule, no language model, from the partial answ
 MOST_LINES = 8
 
 
-def answer_block(number, answer):
-    """One partial answer, `(text, score)`, as it stands in the window."""
+def answer_block(number: int, answer: Scored) -> str:
+    """One partial answer as it stands in the window."""
     return f"Analyst {number} (score {answer[1]:g}):\n{answer[0]}"
 
 
-def show_reduce_answer(fields):
-    return {
-        **fields,
-        "context": "\n\n".join(
-            answer_block(i, answer) for i, answer in enumerate(fields["answers"], start=1)
-        ),
-    }
+def show_reduce_answer(fields: Fields) -> Fields:
+    """The partial answers as one text."""
+    blocks = [answer_block(i, answer) for i, answer in enumerate(fields["answers"], start=1)]
+    return {**fields, "context": "\n\n".join(blocks)}
 
 
-def read_reduce_answer(text):
+def read_reduce_answer(text: str) -> tuple[str, int]:
     """The reply; an empty one is ("", 1)."""
     return text.strip(), int(not text.strip())
 
 
-def reduce_answer_by_rule(fields):
+def reduce_answer_by_rule(fields: Fields) -> str:
     """The partial answers below each other, the best first, each once and at most eight: nothing is
     merged.
     """
-    lines = [
-        f"- {text}"
-        for text in dict.fromkeys(" ".join(text.split()) for text, _ in fields["answers"])
-    ]
-    return "\n".join([REDUCE_ANSWER_NOTICE, *lines[:MOST_LINES]])
+    answers = dict.fromkeys(" ".join(text.split()) for text, _ in fields["answers"])
+    return "\n".join([REDUCE_ANSWER_NOTICE, *[f"- {answer}" for answer in answers][:MOST_LINES]])
 
 
 REDUCE_ANSWER = Task(

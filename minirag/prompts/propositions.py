@@ -7,7 +7,7 @@ import json
 from .entities_and_triples import EXAMPLE_FIELDS
 from .json_replies import read_items, read_text
 from .rules.names import sentences_of
-from .task import Task
+from .task import Fields, Task
 
 SYSTEM = (
     "You split a passage into propositions. Each one is a single sentence that states one fact, and that can be understood without the others: take "
@@ -28,13 +28,13 @@ EXAMPLE = (
 )
 
 
-def parse(text):
+def parse(text: str) -> tuple[tuple[str, ...], int]:
     """The propositions of a reply, in order, each once; a bare JSON list is read too."""
     found, dropped = read_items(text, "propositions", read_text)
     return tuple(dict.fromkeys(found)), dropped
 
 
-def rule(fields):
+def rule(fields: Fields) -> str:
     """Every sentence with the title in front of it. Not propositions: a sentence with two facts
     stays whole, and the title only hints at who "she" is.
     """

@@ -9,6 +9,7 @@ was cut off at the end of a reply is dropped.
 import html
 import math
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from .json_replies import FENCE, LONGEST, THOUGHT
@@ -59,6 +60,9 @@ class ClaimRecord(NamedTuple):
     text: str = ""
 
 
+Record = EntityRecord | RelationshipRecord | ClaimRecord
+
+
 class Instances(NamedTuple):
     """What one reply names, in order, and the reply itself, which the next turn of a gleaning shows
     to the model.
@@ -69,38 +73,35 @@ class Instances(NamedTuple):
     text: str = ""
 
 
-def clean(field):
+def clean(field: str) -> str:
     """A field without the quotation marks around it, HTML escapes and control characters; line
     breaks become spaces.
     """
     field = " ".join(CONTROL.sub("", html.unescape(field)).split())
-    return (
-        field[1:-1].strip()
-        if len(field) > 1 and field[0] in QUOTES and field[-1] in QUOTES
-        else field
-    )
+    quoted = len(field) > 1 and field[0] in QUOTES and field[-1] in QUOTES
+    return field[1:-1].strip() if quoted else field
 
 
-def fields_of(text):
+def fields_of(text: str) -> tuple[list[list[str]], int]:
     """The records of a reply as lists of cleaned fields, and the number of pieces that look like
     one and are not whole.
     """
     text = FENCE.sub(" ", THOUGHT.sub(" ", text[:LONGEST]))
-    pieces, broken, start = [], 0, 0
+    records, broken, start = [], 0, 0
     for match in [*BETWEEN.finditer(text), None]:
-        piece = text[start : match.start() if match else len(text)] + (
-            ")" if match and match[0][0] == ")" else ""
-        )
-        start = match.end() if match else len(text)
-        if TUPLE not in piece:
-            continue
-        body = body_of(piece, last=match is None)
-        broken += body is None
-        pieces += [[clean(field) for field in body.split(TUPLE)]] if body is not None else []
-    return pieces, broken
+        piece = text[start : match.start() if match else len(text)]
+        if match:
+            piece += ")" if match[0].startswith(")") else ""
+            start = match.end()
+        if TUPLE in piece:
+            body = body_of(piece, last=match is None)
+            broken += body is None
+            if body is not None:
+                records.append([clean(field) for field in body.split(TUPLE)])
+    return records, broken
 
 
-def body_of(piece, last):
+def body_of(piece: str, last: bool) -> str | None:
     """What stands between the brackets of one record; None where they are missing.
 
     Elsewhere a forgotten closing bracket is forgiven. At the end of a reply (`last`) it means that
@@ -125,65 +126,64 @@ def body_of(piece, last):
     return piece[opening + 1 : closing] if closing > piece.rfind(TUPLE) else piece[opening + 1 :]
 
 
-def read_strength(field):
+def read_strength(field: str) -> float:
     """The number a field begins with; 1.0 where there is none, as the released code has it."""
     match = NUMBER.match(field)
     value = float(match[1]) if match else 1.0
     return value if math.isfinite(value) and value > 0 else 1.0
 
 
-def read_entity(fields):
-    return (
-        EntityRecord(fields[1], fields[2], " ".join(fields[3:]))
-        if len(fields) >= 4 and fields[1]
-        else None
-    )
+def read_entity(fields: list[str]) -> EntityRecord | None:
+    """Four fields: tag, name, type, description."""
+    whole = len(fields) >= 4 and fields[1]
+    return EntityRecord(fields[1], fields[2], " ".join(fields[3:])) if whole else None
 
 
-def read_relationship(fields):
+def read_relationship(fields: list[str]) -> RelationshipRecord | None:
     """Five fields: tag, source, target, description, strength."""
-    return (
-        RelationshipRecord(*fields[1:4], read_strength(fields[-1]))
-        if len(fields) >= 5 and fields[1] and fields[2]
-        else None
-    )
+    if len(fields) < 5 or not (fields[1] and fields[2]):
+        return None
+    return RelationshipRecord(fields[1], fields[2], fields[3], read_strength(fields[-1]))
 
 
-def read_rich_relationship(fields):
+def read_rich_relationship(fields: list[str]) -> RelationshipRecord | None:
     """Six fields: as above with keywords before the strength; without a strength at the end the
     last field is keywords.
     """
     if len(fields) < 5 or not (fields[1] and fields[2]):
         return None
-    numbered = len(fields) >= 6 or NUMBER.fullmatch(fields[-1])
-    strength, keywords = (
-        (read_strength(fields[-1]), fields[4:-1]) if numbered else (1.0, fields[4:])
-    )
-    return RelationshipRecord(*fields[1:4], strength, ", ".join(keywords))
+    if len(fields) >= 6 or NUMBER.fullmatch(fields[-1]):
+        strength, keywords = read_strength(fields[-1]), fields[4:-1]
+    else:
+        strength, keywords = 1.0, fields[4:]
+    return RelationshipRecord(fields[1], fields[2], fields[3], strength, ", ".join(keywords))
 
 
-def read_instances(text, relationship=read_relationship):
-    """(Instances, dropped) of a reply to `elements` or, with `read_rich_relationship`, to
+def read_instances(text: str, rich: bool = False) -> tuple[Instances, int]:
+    """(Instances, dropped) of a reply to `elements` or, where relationships are rich, to
     `rich_elements`.
     """
     records, dropped = fields_of(text)
-    readers = {"entity": read_entity, "relationship": relationship}
-    found = {EntityRecord: [], RelationshipRecord: []}
+    said_nothing = not records and not dropped and END not in text
+    read_related = read_rich_relationship if rich else read_relationship
+    entities, relationships = [], []
     for fields in records:
         tag = fields[0].lower()
-        if tag == "content_keywords":  # a summary of the text that LightRAG asks for and never uses
-            continue
-        record = readers[tag](fields) if tag in readers else None
-        dropped += record is None
-        if record is not None:
-            found[type(record)].append(record)
-    said_nothing = not records and not dropped and END not in text
-    return Instances(
-        tuple(found[EntityRecord]), tuple(found[RelationshipRecord]), text
-    ), dropped + said_nothing
+        if tag == "entity" and (entity := read_entity(fields)):
+            entities.append(entity)
+        elif tag == "relationship" and (related := read_related(fields)):
+            relationships.append(related)
+        elif tag != "content_keywords":  # a summary that LightRAG asks for and never uses
+            dropped += 1
+    return Instances(tuple(entities), tuple(relationships), text), dropped + said_nothing
 
 
-def read_instances_as_released(text):
+def read_rich_instances(text: str) -> tuple[Instances, int]:
+    """As `read_instances`; a relationship's sixth field is its strength, the fifth its keywords."""
+    return read_instances(text, rich=True)
+
+
+def read_instances_as_released(text: str) -> tuple[Instances, int]:
     """(Instances, dropped) as GraphRAG's code reads: cut at ## only, tags in plain quotation marks,
     strength from the last field.
 
@@ -200,13 +200,14 @@ def read_instances_as_released(text):
             entities.append(EntityRecord(*map(clean, fields[:3])))
         elif tag == '"relationship"' and len(fields) >= 4:
             strength = read_strength(fields[-1]) if NUMBER.fullmatch(fields[-1].rstrip()) else 1.0
-            relationships.append(RelationshipRecord(*map(clean, fields[:3]), strength))
+            source, target, description = map(clean, fields[:3])
+            relationships.append(RelationshipRecord(source, target, description, strength))
         else:
             dropped += 1
     return Instances(tuple(entities), tuple(relationships), text), dropped
 
 
-def read_claims(text):
+def read_claims(text: str) -> tuple[tuple[ClaimRecord, ...], int]:
     """(tuple of ClaimRecord, dropped): eight fields, of which those that are missing at the end, or
     NONE, are empty.
     """
@@ -216,22 +217,24 @@ def read_claims(text):
         fields = fields[1:] if fields[0].lower() == "claim" else fields
         fields = ["" if field.upper() in ("NONE", "NULL", "UNKNOWN") else field for field in fields]
         if len(fields) >= 3 and fields[0]:
-            claims.append(ClaimRecord(*fields[:7], " ".join(fields[7:])))
+            padded = [*fields, *[""] * 7][:7]
+            claims.append(ClaimRecord._make([*padded, " ".join(fields[7:])]))
         else:
             dropped += 1
     return tuple(claims), dropped + (not records and not dropped and END not in text)
 
 
-def write_records(records):
+def write_records(records: Iterable[Record]) -> str:
     """Records as a reply: what the offline rules write and the examples in a prompt show."""
     lines = ["(" + TUPLE.join(written(record)) + ")" for record in records]
     return f"\n{RECORD}\n".join([*lines, END])
 
 
-def written(record):
+def written(record: Record) -> list[str]:
     """The fields of one record as text, the tag first; a field cannot hold the marks that separate
     fields and records.
     """
+    fields: list[object]
     if isinstance(record, EntityRecord):
         fields = ['"entity"', *record]
     elif isinstance(record, RelationshipRecord):

@@ -15,19 +15,17 @@ USER_TASKS_TEMPLATE = """The collection: $description
 Name $users users with $tasks tasks each."""
 
 
-def read_user(item):
+def read_user(item: object) -> tuple[str, tuple[str, ...]] | None:
+    """(user, tasks), each task once; None where the user or all tasks are missing."""
     if not isinstance(item, Pairs):
         return None
-    user = next((read_text(value) for value in item.lookup("user") if read_text(value)), None)
-    tasks = [read_text(task) for value in item.lookup("tasks") if is_array(value) for task in value]
-    return (
-        (user, tuple(task for task in dict.fromkeys(tasks) if task))
-        if user and any(tasks)
-        else None
-    )
+    user = item.first_text("user")
+    lists = [value for value in item.lookup("tasks") if is_array(value)]
+    tasks = dict.fromkeys(text for tasks in lists for task in tasks if (text := read_text(task)))
+    return (user, tuple(tasks)) if user and tasks else None
 
 
-def read_user_tasks(text):
+def read_user_tasks(text: str) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], int]:
     """(((user, (task, ...)), ...), dropped)."""
     return read_items(text, "users", read_user)
 
@@ -54,7 +52,7 @@ Task: $activity
 Write $count questions."""
 
 
-def read_global_questions(text):
+def read_global_questions(text: str) -> tuple[tuple[str, ...], int]:
     """((question, ...), dropped)."""
     return read_items(text, "questions", read_text)
 

@@ -1,6 +1,6 @@
 """A task: everything there is to know about one kind of question to a language model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from string import Template
 from typing import Any
@@ -8,6 +8,8 @@ from typing import Any
 from ..core.errors import MiniragError
 from ..core.files import valid_text
 
+Fields = Mapping[str, Any]  # what a call is about: each task names its own
+Messages = list[dict[str, str]]  # a chat: role and content of every turn
 STAGES = ("build", "index", "retrieve", "answer")
 
 
@@ -28,15 +30,15 @@ class Task:
     system: str
     template: str
     parse: Callable[[str], tuple[Any, int]]
-    rule: Callable[[dict], str] | None = None
+    rule: Callable[[Fields], str] | None = None
     needs_model: bool = False
     max_tokens: int = 1024
-    show: Callable[[dict], dict] = dict
-    example: tuple[dict, str] | None = None
+    show: Callable[[Fields], Fields] = dict
+    example: tuple[Fields, str] | None = None
     sample: int | None = None
     temperature: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.stage not in STAGES:
             raise MiniragError(
                 f"task {self.name!r}: stage {self.stage!r} is none of {', '.join(STAGES)}."
@@ -46,13 +48,13 @@ class Task:
                 f"task {self.name!r}: give it a rule, or set needs_model=True; one of the two."
             )
 
-    def sampled(self, number, temperature):
+    def sampled(self, number: int, temperature: float) -> "Task":
         """The same task, asked for its reply number `number` at a temperature above 0: the same
         prompt, kept apart in a recording.
         """
         return replace(self, sample=number, temperature=temperature)
 
-    def prompt(self, fields):
+    def prompt(self, fields: Fields) -> str:
         """The user's turn for these fields."""
         try:
             text = Template(self.template).substitute(self.show(fields))
@@ -63,7 +65,7 @@ class Task:
             ) from None
         return valid_text(text)  # half a character cannot be sent over a wire
 
-    def messages(self, fields):
+    def messages(self, fields: Fields) -> Messages:
         """The chat that is sent: the system's turn, the example, then the question."""
         turns = [("system", self.system)]
         if self.example:

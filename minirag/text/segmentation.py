@@ -2,6 +2,8 @@
 
 import re
 
+Span = tuple[int, int]  # of characters: start, end
+
 # A full stop after these ends nothing; a name or an example follows.
 NEVER = frozenset("mr mrs ms mx dr prof messrs v vs cf ca approx viz e.g i.e z.b d.h bzw".split())
 # After these a number follows, as in "No. 5", "Fig. 2", "Jan. 3", "Vol. IV". Otherwise they are
@@ -32,7 +34,7 @@ NEXT_WORD = re.compile(r"[\s\"'“‘«‹(\[{「『]*([\w'’-]*)")
 INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*\Z")
 
 
-def sentences(text):
+def sentences(text: str) -> list[Span]:
     """The sentences of `text` as [(start, end), ...] in characters, without the white space around
     them; every other character is in one.
 
@@ -57,14 +59,15 @@ def sentences(text):
     return spans
 
 
-def _ends_sentence(text, stop):
-    following = NEXT_WORD.match(text, stop.end())[1]
+def _ends_sentence(text: str, stop: re.Match[str]) -> bool:
+    next_word = NEXT_WORD.match(text, stop.end())
+    following = next_word[1] if next_word else ""
     if following[:1].islower():
         return False
     return stop["mark"] != "." or not _is_abbreviated(text, stop.start(), following)
 
 
-def _is_abbreviated(text, position, following):
+def _is_abbreviated(text: str, position: int, following: str) -> bool:
     """True if the full stop at `position` belongs to the word before it and does not also end the
     sentence.
     """
@@ -79,9 +82,6 @@ def _is_abbreviated(text, position, following):
         return True
     if name in NUMBERED and (following[0].isdigit() or re.fullmatch("[IVXLC]+", following)):
         return True
-    within = (
-        name in EITHER
-        or ("." in word and INITIALS.match(word))
-        or (len(word) == 1 and word.isupper())
-    )
+    initials = "." in word and INITIALS.match(word)
+    within = name in EITHER or initials or (len(word) == 1 and word.isupper())
     return bool(within) and following.casefold() not in STARTERS

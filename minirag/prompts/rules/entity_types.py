@@ -21,7 +21,7 @@ DATES = frozenset(
 NAME_WORD = re.compile(r"[^\W\d_][\w'’-]*\.?\Z")
 
 
-def guess_type(name, before=""):
+def guess_type(name: str, before: str = "") -> str:
     """'organization', 'person', 'geo', 'event', 'date' or 'other', from cue words in the name and
     the few words before it.
 

@@ -11,9 +11,10 @@ writer used none, quoted phrases, numbers and content words have to do.
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 
-from ...text.segmentation import sentences
+from ...text.segmentation import Span, sentences
 
 STOP_WORDS = frozenset(
     "a about after all also although an and another any are as at be because been before being between both but by can could did do does during each few "
@@ -28,7 +29,7 @@ _FUNCTION_WORD = rf"(?:{'|'.join(sorted(word.capitalize() for word in STOP_WORDS
 _PARTICLE = r"(?:de|di|du|da|del|van|von)(?: (?:la|las|los|den|der|dem))?"
 
 
-def _runs(inside, head=""):
+def _runs(inside: str, head: str = "") -> re.Pattern[str]:
     """A pattern for names with these small words `inside`; no function word leads one, and a year
     only after "the".
     """
@@ -82,7 +83,7 @@ SUBJECT = re.compile(
 )
 
 
-def caseless_positions(text):
+def caseless_positions(text: str) -> list[Span]:
     """(start, end) of quoted phrases, numbers and content words: for text in which nothing is
     capitalised.
     """
@@ -95,18 +96,15 @@ def caseless_positions(text):
     return sorted(positions)
 
 
-def _pieces(run):
+def _pieces(run: re.Match[str]) -> list[Span]:
     """The content words in one run: Chinese is cut at its small words; elsewhere short words and
     stop words go.
     """
     if not HAN.fullmatch(run.group()):
         word = run.group().rstrip(".'’-")
         long_enough = len(word) >= (4 if re.fullmatch(rf"[{_LATIN}.'’-]+", word) else 2)
-        return (
-            [(run.start(), run.start() + len(word))]
-            if long_enough and word.lower() not in STOP_WORDS
-            else []
-        )
+        kept = long_enough and word.lower() not in STOP_WORDS
+        return [(run.start(), run.start() + len(word))] if kept else []
     pieces, start = [], run.start()
     for glue in [*HAN_GLUE.finditer(run.group()), None]:
         end = run.start() + glue.start() if glue else run.end()
@@ -116,7 +114,7 @@ def _pieces(run):
     return pieces
 
 
-def uses_capitals(text):
+def uses_capitals(text: str) -> bool:
     """Whether capitals can mark names here: at least half of the letters have a case, and one of
     them is a capital.
     """
@@ -128,7 +126,12 @@ def uses_capitals(text):
     )
 
 
-def names_in(sentence, whole, evidence=None, runs=IN_PASSAGES):
+def names_in(
+    sentence: str,
+    whole: str,
+    evidence: Callable[[str], bool] | None = None,
+    runs: re.Pattern[str] = IN_PASSAGES,
+) -> list[Span]:
     """(start, end) of the names in a sentence of the text `whole`, in order.
 
     evidence(word): whether one word that opens the sentence is a name; by default if the text
@@ -145,7 +148,7 @@ def names_in(sentence, whole, evidence=None, runs=IN_PASSAGES):
     ]
 
 
-def names_of_passage(part, title, text):
+def names_of_passage(part: str, title: str, text: str) -> list[Span]:
     """As `names_in`, for the title or a sentence of a passage; a word of the title is a name where
     it opens a sentence, too.
     """
@@ -153,13 +156,12 @@ def names_of_passage(part, title, text):
     return names_in(part, whole, lambda word: word in words or _recurs(word, whole))
 
 
-def names_asked(question):
+def names_asked(question: str) -> list[Span]:
     """(start, end) of the names in a question, in order: as `names_in` after the words that open
     the request, and quoted phrases with a capital whole.
     """
-    found = [
-        match.span(1) for match in QUOTED.finditer(question) if re.search(rf"[{_UPPER}]", match[1])
-    ]
+    quoted = QUOTED.finditer(question)
+    found = [match.span(1) for match in quoted if re.search(rf"[{_UPPER}]", match[1])]
     for start, end, opened in asked_parts(question):
         part = question[start:end]
         names = names_in(
@@ -176,7 +178,7 @@ def names_asked(question):
     return sorted(found)
 
 
-def asked_parts(question):
+def asked_parts(question: str) -> list[tuple[int, int, bool]]:
     """[(start, end, opened)]: each sentence without the courtesies, question words and imperatives
     in front; opened: whether there were any.
     """
@@ -197,25 +199,25 @@ def asked_parts(question):
     return parts
 
 
-def is_function_word(word):
+def is_function_word(word: str) -> bool:
     """Whether it is an English function word, alone or contracted ("I'd", "Don't"); "US" and "IT"
     are none.
     """
     return word in ("I", word.capitalize(), word.lower()) and _stem(word) in STOP_WORDS
 
 
-def _stem(word):
+def _stem(word: str) -> str:
     stem, apostrophe, _ = word.lower().replace("’", "'").partition("'")
     return stem.removesuffix("n") if apostrophe and stem not in STOP_WORDS else stem
 
 
-def _trimmed(sentence, start, end):
+def _trimmed(sentence: str, start: int, end: int) -> Span:
     piece = sentence[start:end]
     end -= len(piece) - len(piece.rstrip(" .,;'’-"))
     return start, end - 2 if sentence[max(start, end - 2) : end] in ("'s", "’s") else end
 
 
-def _is_lone_opening(sentence, start, end):
+def _is_lone_opening(sentence: str, start: int, end: int) -> bool:
     word = sentence[start:end]
     return word[1:].islower() and not re.search(r"\w", sentence[:start])
 
@@ -223,13 +225,13 @@ def _is_lone_opening(sentence, start, end):
 _in_capitals = lru_cache(maxsize=64)(uses_capitals)  # asked once for every sentence of a long text
 
 
-def _recurs(word, whole):
+def _recurs(word: str, whole: str) -> bool:
     first, all_words = _openings(whole)
     return all_words[word] > first[word]
 
 
 @lru_cache(maxsize=64)
-def _openings(whole):
+def _openings(whole: str) -> tuple[Counter[str], Counter[str]]:
     """(how often each word opens a sentence or a line, how often it occurs at all)."""
     opening = (
         sentence.lstrip("\"“‘'") for line in whole.split("\n") for sentence in sentences_of(line)
@@ -238,6 +240,6 @@ def _openings(whole):
     return first, Counter(re.findall(r"\w+", whole))
 
 
-def sentences_of(text):
+def sentences_of(text: str) -> list[str]:
     """The sentences as strings."""
     return [text[start:end] for start, end in sentences(text)]

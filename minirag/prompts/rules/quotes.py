@@ -2,6 +2,8 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from .names import HAN, STOP_WORDS, sentences_of
 
@@ -9,10 +11,20 @@ ENDING = re.compile(r"(?<=\w{3})(?:ies|ied|y|ing|ed|es|s|e)$")
 CITED = re.compile(r"\[[^\[\]]{1,400}\]")
 MOST_SENTENCES = 4
 
+Unit = tuple[str, str]  # what a window is made of: its id and its text
 
-def content_words(text):
+
+class Quote(NamedTuple):
+    """A sentence with what it cites, and the words that it shares with the question."""
+
+    shared: set[str]
+    text: str
+    unit: str
+
+
+def content_words(text: str) -> set[str]:
     """Lower-cased words without stop words; Chinese text as pairs of characters."""
-    words = set()
+    words: set[str] = set()
     for word in re.findall(r"\w+", text.lower()):
         if HAN.search(word):
             words.update(word[i : i + 2] for i in range(len(word) - 1))
@@ -21,7 +33,7 @@ def content_words(text):
     return words
 
 
-def stems(text):
+def stems(text: str) -> set[str]:
     """Content words with the commonest English endings taken off, so that "worries" meets "worry"."""
     return {
         ENDING.sub(lambda end: "i" if end[0] in ("ies", "ied", "y") else "", word)
@@ -29,48 +41,39 @@ def stems(text):
     }
 
 
-def best_sentences(question, units):
-    """`[(words shared with the question, sentence with its citations, unit id)]` of the sentences
-    that share any, best first.
+def best_sentences(question: str, units: Iterable[Unit]) -> list[Quote]:
+    """The sentences that share any word with the question, best first, each with its citations.
 
     A shared word counts the more, the fewer sentences of the window have it.
     """
     wanted, found = stems(question), []
-    for number, (unit, text) in enumerate(units):
+    for unit, text in units:
         for paragraph in text.split("\n"):
-            cited = CITED.findall(paragraph)
-            for sentence in (
-                () if paragraph.startswith("#") else sentences_of(CITED.sub(" ", paragraph))
-            ):
-                shared = wanted & stems(sentence)
-                if shared:
-                    said = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(sentence.split()))
-                    found.append(
-                        (
-                            shared,
-                            f"{said} [{unit}]{''.join(f' {c}' for c in cited[:2])}",
-                            unit,
-                            number,
-                        )
-                    )
-    common = Counter(word for shared, *_ in found for word in shared)
-    found.sort(key=lambda row: (-sum(1 / common[word] for word in sorted(row[0])), row[3]))
-    return [row[:3] for row in found]
+            if paragraph.startswith("#"):
+                continue
+            cited = "".join(f" {citation}" for citation in CITED.findall(paragraph)[:2])
+            for sentence in sentences_of(CITED.sub(" ", paragraph)):
+                if shared := wanted & stems(sentence):
+                    plain = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(sentence.split()))
+                    found.append(Quote(shared, f"{plain} [{unit}]{cited}", unit))
+    common = Counter(word for quote in found for word in quote.shared)
+    return sorted(found, key=lambda quote: -sum(1 / common[word] for word in sorted(quote.shared)))
 
 
-def overlap(question, shared):
+def overlap(question: str, shared: set[str]) -> int:
     """The percentage of the question's content words that the quoted sentences contain: an overlap,
     not a judgement of help.
     """
     return round(100 * len(shared) / max(1, len(stems(question))))
 
 
-def chosen(fields):
+def best_quotes(question: str, units: Iterable[Unit]) -> list[Quote]:
     """At most four sentences, each of which adds a word of the question or comes from another unit."""
-    picked, covered, units = [], set(), set()
-    for shared, said, unit in best_sentences(fields["question"], fields["units"]):
-        if len(picked) < MOST_SENTENCES and (shared - covered or unit not in units):
-            picked.append((shared, said))
-            covered |= shared
-            units.add(unit)
-    return picked, covered
+    quotes: list[Quote] = []
+    covered: set[str] = set()
+    for quote in best_sentences(question, units):
+        new = quote.shared - covered or quote.unit not in {other.unit for other in quotes}
+        if len(quotes) < MOST_SENTENCES and new:
+            quotes.append(quote)
+            covered |= quote.shared
+    return quotes
