@@ -14,7 +14,7 @@ from ..core.graph_questions import GraphQuestion
 from ..core.trace import Vector
 from ..corpora.expla_graphs import belief_and_argument
 from ..reproduce.stance_baselines import BASELINES
-from ..reproduce.stance_features import negated
+from ..reproduce.stance_baselines import negated
 from ..viz import Figure, draw_graph, layout
 from ..viz.charts import Highlight
 from .explorer import Choice, Explorer, Slider
