@@ -15,13 +15,11 @@ from ..methods.base import Method
 
 VERDICTS = frozenset(("yes", "no", "noanswer"))
 YesNo = Literal["words", "exact"]
+KS = (2, 5, 10, 20)  # where recall is measured
 
 
 def evaluate_retrieval(
-    method: Method,
-    questions: Iterable[Question],
-    ks: Sequence[int] = (2, 5, 10, 20),
-    coverage_at: int = 5,
+    method: Method, questions: Iterable[Question], ks: Sequence[int] = KS, coverage_at: int = 5
 ) -> tuple[dict[str, float], list[Retrieval]]:
     """Average recall at every k, and answer coverage of the first passages, in percent.
 
@@ -39,10 +37,7 @@ def evaluate_retrieval(
 
 
 def score_retrieval(
-    retrieval: Retrieval,
-    question: Question,
-    ks: Sequence[int] = (2, 5, 10, 20),
-    coverage_at: int = 5,
+    retrieval: Retrieval, question: Question, ks: Sequence[int] = KS, coverage_at: int = 5
 ) -> dict[str, float]:
     """One question's recall at every k and its answer coverage, as fractions."""
     scores = {f"R@{k}": recall_at_k(retrieval.ids, question.gold, k) for k in ks}
@@ -53,11 +48,7 @@ def score_retrieval(
 
 
 def evaluate_answers(
-    method: Method,
-    questions: Iterable[Question],
-    k: int = 5,
-    task: str | None = None,
-    dataset: str = "",
+    method: Method, questions: Iterable[Question], k: int = 5, task: str = "", dataset: str = ""
 ) -> tuple[dict[str, float], list[Answer]]:
     """Average EM and F1 of the method's answers, in percent, and the answers themselves.
 

@@ -5,11 +5,10 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_type_hints
 
-from ..core.corpus import Chunk, Corpus
+from ..core.corpus import Chunk
 from ..core.errors import MiniragError
 from ..core.files import valid_text, write_atomic
 from ..core.options import (
@@ -223,44 +222,6 @@ class Method:
         return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
 
 
-@dataclass(frozen=True)
-class NoOptions(Options):
-    """Of a method that offers none."""
-
-
-class PassageMethod(Method):
-    """A method without a graph, built over the passages alone.
-
-    Subclasses write `index`, what is searched: it is made when the method is built.
-    """
-
-    options_type: ClassVar[type[Options]] = NoOptions
-    chosen: Options
-
-    def __init__(
-        self, chunks: Sequence[Chunk], llm: LLM, encoder: Any = "minilm", chosen: Any = None
-    ) -> None:  # Any: each method has encoders and options of its own kind
-        super().__init__(chunks, llm)
-        self.asked_encoder, self.chosen = encoder, chosen or self.options_type()
-        self.passages = [chunk.passage for chunk in chunks]
-
-    @classmethod
-    def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
-        follow: str | None = None, **options: Any,
-    ) -> Self:  # fmt: skip
-        """Index the passages. encoder: not looked at by a method that needs none."""
-        chosen = choose(cls.options_type, cls.settings, follow, options)
-        method = cls(corpus.chunks, load_llm(llm), encoder, chosen)
-        _ = method.index
-        return method
-
-    @functools.cached_property
-    def index(self) -> object:
-        """Nothing, where nothing is searched."""
-        return None
-
-
 class StoredMethod(Method):
     """A method that is built over a graph or a community index, and can be kept in a folder.
 
@@ -324,4 +285,5 @@ class StoredMethod(Method):
         chosen = choose(cls.options_type, cls.settings, None, options)
         built = cls.stored_type.load(Path(folder) / "index")
         make: Any = cls  # a subclass's constructor
-        return make(built, load_llm(llm), encoder, chosen, **kept)
+        loaded: Self = make(built, load_llm(llm), encoder, chosen, **kept)
+        return loaded

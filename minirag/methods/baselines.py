@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,54 @@ from ..algorithms.bm25 import BM25, tokenize
 from ..algorithms.late_interaction import best_matches, maxsim_corpus, pad
 from ..core.corpus import Chunk, Corpus
 from ..core.encoder import Encoder, TokenEncoder
-from ..core.options import NotNegative, Options, Probability
+from ..core.options import NotNegative, Options, Probability, choose
 from ..core.trace import Step, Vector
 from ..encoders.text_encoders import load_encoder
 from ..encoders.token_encoders import load_token_encoder
 from ..index import VectorIndex, chunk_index
+from ..index.vectors import AnyEncoder
 from ..llm import LLM, load_llm
 from ..operators import chunk, question
 from ..operators.ranking import top_items
-from .base import Method, PassageMethod
+from .base import Method
+
+
+@dataclass(frozen=True)
+class NoOptions(Options):
+    """Of a method that offers none."""
+
+
+class PassageMethod(Method):
+    """A method without a graph, built over the passages alone.
+
+    Subclasses write `index`, what is searched: it is made when the method is built.
+    """
+
+    options_type: ClassVar[type[Options]] = NoOptions
+    chosen: Options
+
+    def __init__(
+        self, chunks: Sequence[Chunk], llm: LLM, encoder: Any = "minilm", chosen: Any = None
+    ) -> None:  # Any: each method has encoders and options of its own kind
+        super().__init__(chunks, llm)
+        self.asked_encoder, self.chosen = encoder, chosen or self.options_type()
+        self.passages = [chunk.passage for chunk in chunks]
+
+    @classmethod
+    def build(
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
+        follow: str | None = None, **options: Any,
+    ) -> Self:  # fmt: skip
+        """Index the passages. encoder: not looked at by a method that needs none."""
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        method = cls(corpus.chunks, load_llm(llm), encoder, chosen)
+        _ = method.index
+        return method
+
+    @cached_property
+    def index(self) -> object:
+        """Nothing, where nothing is searched."""
+        return None
 
 
 @dataclass(frozen=True)

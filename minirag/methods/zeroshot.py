@@ -3,7 +3,7 @@ vote of several reasonings.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from ..algorithms.voting import Vote, majority_vote
@@ -11,7 +11,7 @@ from ..core.options import Options, Positive, Temperature
 from ..core.results import Retrieval
 from ..core.trace import Step, Trace
 from ..prompts import Task
-from .base import PassageMethod
+from .baselines import PassageMethod
 
 
 class ZeroShot(PassageMethod):
@@ -91,4 +91,4 @@ class SelfConsistency(ChainOfThought):
         summary += f"; score {vote.score:.2f} over {options.denominator}"
         items = ((vote.answer, vote.score),)
         voted = VoteStep("vote", summary, items, answers=answers, vote=vote)
-        return vote.answer, replace(retrieval, trace=Trace([*retrieval.trace, voted]))
+        return vote.answer, retrieval.followed_by(voted)

@@ -11,7 +11,7 @@ from ..corpora.datasets import load_dataset
 from ..corpora.shipped_and_own import load_corpus
 from ..encoders.token_encoders import load_token_encoder
 from ..evaluate.expected import compare, load_expected
-from ..evaluate.metrics import evaluate_retrieval
+from ..evaluate.metrics import KS, evaluate_retrieval
 from ..index.vectors import AnyEncoder
 from ..llm import load_llm
 from ..methods import METHODS, HippoRAG, Method
@@ -31,7 +31,7 @@ class Row:
     """
 
     name: str
-    method: str
+    method: str = "hipporag"
     follow: str = "paper"
     options: Mapping[str, Any] = field(default_factory=dict)
     published: bool = True
@@ -39,28 +39,28 @@ class Row:
     rich: bool = False
 
 
-Shared = tuple[str, bool, bool, bool]
+Names = Sequence[str] | None
+Built = dict[tuple[str, bool, bool, bool], HippoRAG]
 INCIDENCE = {"passage_matrix": "incidence"}  # as the independent reference run had it
 ROWS = (
     Row("bm25", "bm25"),
     Row("dense", "dense"),
-    Row("hipporag", "hipporag", options=INCIDENCE),
-    Row("hipporag-paper", "hipporag"),
-    Row("hipporag-fact-counts", "hipporag", options={"passage_matrix": "facts"}),
-    Row("hipporag-maxsim", "hipporag", tokens=True),
-    Row("hipporag-no-specificity", "hipporag", options={**INCIDENCE, "specificity": False}),
-    Row("hipporag-no-synonymy", "hipporag", options={**INCIDENCE, "synonymy": "none"}),
-    Row("hipporag-query-nodes", "hipporag", options={**INCIDENCE, "propagation": "query-nodes"}),
-    Row("hipporag-neighbours", "hipporag", options={**INCIDENCE, "propagation": "neighbours"}),
-    Row("hipporag-paper-ensemble", "hipporag", options={"ensemble": True}),
-    Row("hipporag-code", "hipporag", follow="code"),
-    Row("hipporag-code-no-specificity", "hipporag", follow="code", options={"specificity": False}),
-    Row("hipporag-ensemble", "hipporag", follow="code", options={"ensemble": True}),
-    Row("hipporag-rich", "hipporag", options=INCIDENCE, rich=True),
-    Row("hipporag-offline-extraction", "hipporag", options=INCIDENCE, published=False),
+    Row("hipporag", options=INCIDENCE),
+    Row("hipporag-paper"),
+    Row("hipporag-fact-counts", options={"passage_matrix": "facts"}),
+    Row("hipporag-maxsim", tokens=True),
+    Row("hipporag-no-specificity", options={**INCIDENCE, "specificity": False}),
+    Row("hipporag-no-synonymy", options={**INCIDENCE, "synonymy": "none"}),
+    Row("hipporag-query-nodes", options={**INCIDENCE, "propagation": "query-nodes"}),
+    Row("hipporag-neighbours", options={**INCIDENCE, "propagation": "neighbours"}),
+    Row("hipporag-paper-ensemble", options={"ensemble": True}),
+    Row("hipporag-code", follow="code"),
+    Row("hipporag-code-no-specificity", follow="code", options={"specificity": False}),
+    Row("hipporag-ensemble", follow="code", options={"ensemble": True}),
+    Row("hipporag-rich", options=INCIDENCE, rich=True),
+    Row("hipporag-offline-extraction", options=INCIDENCE, published=False),
     Row(
         "hipporag-offline-extraction-ensemble",
-        "hipporag",
         options={**INCIDENCE, "ensemble": True},
         published=False,
     ),
@@ -96,10 +96,7 @@ OWN_ROWS = ("dulce", *OWN)  # targets with rows of their own; the others share `
 
 
 def reproduce_table(
-    target: str,
-    encoder: AnyEncoder | str = "minilm",
-    rows: Sequence[str] | None = None,
-    ks: Sequence[int] = (2, 5, 10, 20),
+    target: str, encoder: AnyEncoder | str = "minilm", rows: Names = None, ks: Sequence[int] = KS
 ) -> dict[str, Any]:
     """Run a target's rows and compare them with the stored numbers.
 
@@ -119,7 +116,7 @@ def reproduce_table(
     if target in OWN:
         return OWN[target](rows, encoder)
     corpus = load_corpus(target) if target == "professors" else load_dataset(target)
-    built: dict[Shared, HippoRAG] = {}
+    built: Built = {}
     measured: list[dict[str, Any]] = []
     wanted = [row for row in ROWS if not rows or row.name in rows]
     for row in progress(wanted, description=target, unit="row"):
@@ -144,10 +141,7 @@ def row_names(target: str, all_rows: bool = True) -> list[str]:
 
 
 def build_row(
-    row: Row,
-    corpus: Corpus,
-    encoder: AnyEncoder | str = "minilm",
-    built: dict[Shared, HippoRAG] | None = None,
+    row: Row, corpus: Corpus, encoder: AnyEncoder | str = "minilm", built: Built | None = None
 ) -> Method:
     """The method of one row, sharing graphs and vectors with the rows built before it.
 
