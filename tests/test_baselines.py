@@ -8,6 +8,7 @@ import pytest
 import minirag as mr
 from minirag.algorithms.voting import majority_vote
 from minirag.core.errors import MiniragError
+from minirag.core.trace import ContextStep
 from minirag.llm import LLM, Completion, load_llm
 from minirag.llm.replay import prompt_key
 from minirag.methods.baselines import best_per_passage
@@ -319,9 +320,8 @@ def test_semantic_search_fills_the_window_with_the_nearest_chunks():
     assert (
         given.text == "All of it." and 1 < len(held) < len(ranked) and held == ranked[: len(held)]
     )
-    assert tokens(held) <= 700 < tokens(ranked[: len(held) + 1]) and given.retrieval.trace[-1].data[
-        "tokens"
-    ] == tokens(held)
+    assert tokens(held) <= 700 < tokens(ranked[: len(held) + 1])
+    assert given.retrieval.trace.last(ContextStep).tokens == tokens(held)
     wider = method.with_options(window=1400).answer(question)
     assert len(wider.retrieval.ids) > len(held) and method.chosen.window == 700
     assert len(method.with_options(whole_prompt=False).answer(question).retrieval.ids) >= len(held)
@@ -332,9 +332,9 @@ def test_the_window_holds_the_prompt_of_the_task_that_is_asked(task):
     corpus = mr.load_corpus("professors")
     llm = Recording(lambda task, fields: "All.")
     method = mr.METHODS["graphrag-ss"].build(corpus, llm, "lsa", window=600)
-    step = method.answer(corpus.questions[0].text, task=task).retrieval.trace[-1]
+    step = method.answer(corpus.questions[0].text, task=task).retrieval.trace.last(ContextStep)
     name, sent, _ = llm.asked[-1]
-    assert name == (task or "full_answer") and step.data["tokens"] == mr.count_tokens(sent) <= 600
+    assert name == (task or "full_answer") and step.tokens == mr.count_tokens(sent) <= 600
 
 
 def test_semantic_search_cuts_a_chunk_that_no_window_holds():
@@ -343,5 +343,8 @@ def test_semantic_search_cuts_a_chunk_that_no_window_holds():
         long, encoder=TableEncoder({QUESTION: [1, 0], long.chunks[0].passage: [1, 0]}), window=300
     )
     given = method.answer(QUESTION)
-    assert given.retrieval.ids == ["Ada"] and 250 < given.retrieval.trace[-1].data["tokens"] <= 300
+    assert (
+        given.retrieval.ids == ["Ada"]
+        and 250 < given.retrieval.trace.last(ContextStep).tokens <= 300
+    )
     assert given.text.splitlines()[1].startswith("- Ada met Ben in Oslo. [Ada]")

@@ -323,7 +323,12 @@ def test_levels_and_their_projection():
         "report:1-1",
     ]
     assert ids(level=1, union=True) == ["report:0-0", "report:0-1", "report:1-0", "report:1-1"]
-    said = method.with_options(level=3).answer(QUESTION).retrieval.trace[0].summary
+    said = (
+        method.with_options(level=3)
+        .answer(QUESTION)
+        .retrieval.trace.last("community layer")
+        .summary
+    )
     assert "level 3 does not exist: the deepest is 1" in said
 
 
@@ -356,7 +361,7 @@ def test_reports_are_searched_by_vectors_before_map_reduce_and_rolled_up():
     found = method.retrieve(lamps)
     assert (
         found.ids == [f"report:{index.communities.items[3].id}"]
-        and found.trace[-1].operator == "community vdb"
+        and found.trace.last(CommunityStep).operator == "community vdb"
     )
     above = method.with_options(roll_up=1).retrieve(lamps)
     parent = index.communities.items[3].parent

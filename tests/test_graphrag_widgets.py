@@ -12,6 +12,7 @@ from minirag.core.reports import CommunityIndex
 from minirag.index import write_reports
 from minirag.llm import load_llm
 from minirag.methods import METHODS
+from minirag.methods.graphrag.map_reduce import PackStep
 from minirag.viz import draw_hierarchy, draw_windows
 from minirag.widgets.graphrag import HierarchyExplorer, PackingExplorer
 
@@ -83,15 +84,14 @@ def test_boxes_add_up_to_the_windows_that_were_packed(index):
     for level, window, seed in ((1, 400, 0), (1, 900, 3), (0, 400, 1)):
         explorer.set("level", level).set("window", window).set("seed", seed)
         names, windows, headers, lost = explorer.rows()
-        steps = {step.operator: step.data for step in explorer.answer.retrieval.trace}
-        assert [h + sum(t for _, t in w) for h, w in zip(headers, windows)][:-1] == steps["pack"][
-            "tokens"
-        ]
+        packed = explorer.answer.retrieval.trace.last(PackStep)
+        sums = [h + sum(t for _, t in w) for h, w in zip(headers, windows)]
+        assert sums[:-1] == packed.tokens
         assert all(h > 0 for h in headers) and not lost and names[-1] == "reduce"
         assert sorted(u for held in windows[:-1] for u, _ in held) == sorted(
             index.communities.items[p].id for p in index.at(level)
         )
-        assert max(steps["pack"]["tokens"]) <= window and f"window {window}" in explorer.describe()
+        assert max(packed.tokens) <= window and f"window {window}" in explorer.describe()
         svg_of(explorer.html())
 
 

@@ -203,17 +203,16 @@ class GraphRAGLocal(CommunityMethod):
 
     def relations(self, found: Sequence[NodeStep]) -> list[EdgeStep]:
         """Onehop: the relations at the entities, in the order that was chosen."""
-        k, outside_k, order = (
-            self.chosen.relation_k, self.chosen.outside_k, self.chosen.relation_order
-        )  # fmt: skip
-        return relationship.onehop(found, self.graph, k, outside_k, order)
+        options = self.chosen
+        return relationship.onehop(
+            found, self.graph, options.relation_k, options.outside_k, options.relation_order
+        )
 
     def reports(self, found: Sequence[NodeStep]) -> list[CommunityStep]:
         """Entity: the reports on the communities of the entities, in the order that was chosen."""
-        k, order, level = (
-            self.chosen.community_k, self.chosen.community_order, self.chosen.level
-        )  # fmt: skip
-        return community.entity(found, self.index, k, order, level, union=True)
+        options = self.chosen
+        k, order = options.community_k, options.community_order
+        return community.entity(found, self.index, k, order, options.level, union=True)
 
     def passages(self, found: Sequence[NodeStep], related: Sequence[EdgeStep]) -> list[ChunkStep]:
         """Occurrence: the passages that hold both ends of a relation; or, as released code has it,
