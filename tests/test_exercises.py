@@ -13,8 +13,9 @@ import nbformat
 import pytest
 
 from minirag.core.errors import MiniragError
-from minirag.grading import exercises
-from minirag.workshop import exercises_build, refresh
+from minirag.core.files import read_notebook
+from minirag.grading import exercises, run_cells
+from minirag.workshop import exercises_build
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "exercises"
@@ -42,7 +43,7 @@ def kernels_find_the_package(monkeypatch):
 
 
 def student(name):
-    return refresh.read(FOLDER / f"{name}.ipynb")
+    return read_notebook(FOLDER / f"{name}.ipynb")
 
 
 def nbgrader_of(cell):
@@ -90,10 +91,8 @@ def test_the_solution_passes_in_a_fresh_process(name):
 @each_exercise
 def test_the_unsolved_notebook_fails_only_because_it_is_unsolved(name):
     notebook = student(name)
-    outcomes = exercises.exercises_run.run_cells(
-        exercises.cells_to_run(SOURCES[name].notebook, notebook)
-    )
-    assert {outcome["error"] for outcome in outcomes.values() if outcome} == {"NotImplementedError"}
+    outcomes = run_cells.run_cells(exercises.cells_to_run(SOURCES[name].notebook, notebook))
+    assert {outcome.error for outcome in outcomes.values() if outcome} == {"NotImplementedError"}
     assert all(outcomes[cell.id] for cell in notebook.cells if nbgrader_of(cell).get("grade"))
     assert {item.status for item in graded(name, notebook).items} == {"not yet"}
 
@@ -279,7 +278,7 @@ def answer(small, tmp_path, code, more=(), **changes):
     """The report on the tiny exercise with `code` in the place of its solution, `more` cells at the
     end and other cells changed.
     """
-    notebook = refresh.read(small / "01_twice.ipynb")
+    notebook = read_notebook(small / "01_twice.ipynb")
     for cell in notebook.cells:
         cell.source = changes.get(cell.id.replace("-", "_"), cell.source)
         cell.source = code if cell.id == "twice" else cell.source
@@ -363,11 +362,11 @@ def test_the_notebook_of_another_exercise_is_recognised(tmp_path):
 def test_changed_lost_and_copied_tests_count_as_they_were_handed_out(small, tmp_path):
     wrong = "def twice(number):\n    return 0"
     assert not answer(small, tmp_path, wrong, test_twice="pass").ok
-    notebook = refresh.read(small / "01_twice.ipynb")
+    notebook = read_notebook(small / "01_twice.ipynb")
     notebook.cells = [cell for cell in notebook.cells if cell.id != "test-twice"]
-    released = refresh.read(small / "solutions" / "01_twice.ipynb")
+    released = read_notebook(small / "solutions" / "01_twice.ipynb")
     assert exercises.grade(released, notebook).items[0].status == "not yet"
-    copied = refresh.read(small / "01_twice.ipynb")
+    copied = read_notebook(small / "01_twice.ipynb")
     copied.cells += [nbformat.from_dict(cell) for cell in copied.cells]
     assert len(exercises.cells_to_run(released, copied)) == 4
 
@@ -488,7 +487,7 @@ def course(tmp_path_factory):
 def test_nbgrader_hands_out_the_same_notebooks(course):
     root, _ = course
     for name in SOURCES:
-        released = refresh.read(root / "release" / "ps1" / f"{name}.ipynb")
+        released = read_notebook(root / "release" / "ps1" / f"{name}.ipynb")
         assert [cell.source for cell in released.cells] == [
             cell.source for cell in student(name).cells
         ]

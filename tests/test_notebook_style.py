@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from PIL import Image
 
 from minirag.core.errors import MiniragError
+from minirag.core.files import read_notebook
 from minirag.workshop import notebook_lint, refresh
 
 ROOT = Path(__file__).parents[1]
@@ -80,7 +81,7 @@ def test_refreshing_twice_changes_nothing(good):
 
 
 def test_normalising_keeps_what_is_meant_and_drops_what_varies(good):
-    notebook = refresh.read(good)
+    notebook = read_notebook(good)
     assert (
         set(notebook.metadata) == {"kernelspec", "language_info", "minirag"}
         and "version" not in notebook.metadata.language_info
@@ -120,7 +121,7 @@ def test_a_picture_of_a_chart_loses_weight_and_not_its_looks():
 
 
 def test_missing_and_repeated_cell_ids_are_mended(good):
-    notebook = refresh.read(good)
+    notebook = read_notebook(good)
     notebook.cells[3].id = notebook.cells[2].id
     del notebook.cells[4]["id"]
     ids = [cell.id for cell in refresh.normalise(notebook).cells]
@@ -278,7 +279,7 @@ BREAKAGES = {
     "rule, number", [(rule, number) for rule in BREAKAGES for number in range(len(BREAKAGES[rule]))]
 )
 def test_each_rule_catches_what_it_is_for(good, tmp_path, rule, number):
-    notebook = copy.deepcopy(refresh.read(good))
+    notebook = copy.deepcopy(read_notebook(good))
     BREAKAGES[rule][number](notebook)
     path = tmp_path / "bad.ipynb"
     path.write_text(
@@ -313,7 +314,7 @@ def test_every_rule_has_a_breakage():
     ],
 )
 def test_what_is_allowed_is_not_caught(good, tmp_path, change):
-    notebook = copy.deepcopy(refresh.read(good))
+    notebook = copy.deepcopy(read_notebook(good))
     change(notebook)
     path = tmp_path / "fine.ipynb"
     path.write_text(refresh.to_text(refresh.normalise(notebook)), encoding="utf-8")

@@ -5,8 +5,12 @@ import os
 import re
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import MiniragError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 
 def write_atomic(path, data):
@@ -28,6 +32,20 @@ def write_atomic(path, data):
         Path(temporary).unlink(missing_ok=True)
         raise
     return path
+
+
+def read_notebook(path: str | Path) -> "NotebookNode":
+    """The notebook at `path`, in format 4; anything else is an error that says so."""
+    import nbformat
+
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise MiniragError(
+            f"{Path(path).name} is not a readable notebook ({reason}). "
+            "Restore it from version control."
+        ) from error
 
 
 def read_jsonl(path):

@@ -10,24 +10,33 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.errors import MiniragError
-from ..workshop import refresh
-from . import run_cells as exercises_run
+from ..core.files import read_notebook
+from .run_cells import Failure, Outcome, run_cells
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 PATIENCE = 60  # seconds for a whole notebook; the solutions need about two
+
+Status = Literal["passed", "not yet", "hint"]
+Cells = list[tuple[str, str]]  # name and source of code cells, in their order
 
 
 @dataclass(frozen=True)
 class Item:
-    """One graded cell. status: "passed", "not yet" or "hint"; message: a sentence where it is not
-    passed; hints: three, for whoever asks.
+    """One graded cell. message: a sentence where it is not passed; hints: three, for whoever
+    asks.
     """
 
     name: str
-    status: str
+    status: Status
     points: float
     message: str = ""
     hints: tuple[str, ...] = ()
@@ -41,60 +50,52 @@ class Report:
     items: tuple[Item, ...]
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         return all(item.status == "passed" for item in self.items)
 
     @property
-    def points(self):
+    def points(self) -> tuple[float, float]:
         """(reached, possible)"""
-        return sum(item.points for item in self.items if item.status == "passed"), sum(
-            item.points for item in self.items
-        )
+        reached = sum(item.points for item in self.items if item.status == "passed")
+        return reached, sum(item.points for item in self.items)
 
-    def text(self, hints=0):
+    def text(self, hints: int = 0) -> str:
         """The report for a terminal, with the first `hints` (0 to 3) prepared hints under each item
         that is not passed.
         """
         lines = [f"{self.exercise}: {self.points[0]:g} of {self.points[1]:g} points"]
         for item in self.items:
-            lines.append(
-                f"  {item.status:8}{item.name}" + (f": {item.message}" if item.message else "")
-            )
-            if item.status != "passed":
-                lines += [
-                    f"          hint {number}: {text}"
-                    for number, text in enumerate(item.hints[:hints], 1)
-                ]
-        if (
-            not self.ok
-            and hints < 3
-            and any(item.hints for item in self.items if item.status != "passed")
-        ):
+            message = f": {item.message}" if item.message else ""
+            lines.append(f"  {item.status:8}{item.name}{message}")
+            shown = item.hints[:hints] if item.status != "passed" else ()
+            lines += [f"          hint {i}: {text}" for i, text in enumerate(shown, start=1)]
+        if hints < 3 and any(item.hints for item in self.items if item.status != "passed"):
             lines.append(f"  More help: --hints {hints + 1}")
         return "\n".join(lines)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.text()
 
 
-def exercises_folder():
+def exercises_folder() -> Path:
     """The kit's exercises: inside the installed package, else beside it in a checkout."""
     package = Path(__file__).parents[1]
     for folder in (package / "exercises", package.parent / "exercises"):
         if (folder / "solutions").is_dir():
             return folder
     raise MiniragError(
-        "The kit's exercises are missing from this installation. Install minirag-kit again, or work in a complete checkout."
+        "The kit's exercises are missing from this installation. Install minirag-kit again, or "
+        "work in a complete checkout."
     )
 
 
-def list_exercises(folder=None):
+def list_exercises(folder: str | Path | None = None) -> list[str]:
     """Names of the exercises in `folder` (default: the kit's own), sorted."""
     folder = Path(folder) if folder else exercises_folder()
     return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.ipynb"))
 
 
-def exercise_name(name, folder=None):
+def exercise_name(name: str | int, folder: str | Path | None = None) -> str:
     """The full name for 3, "3", "03", or for three or more letters that begin a word of only one."""
     names, wanted = list_exercises(folder), str(name)
     number = f"{int(wanted):02d}_" if wanted.isdecimal() else None
@@ -102,13 +103,17 @@ def exercise_name(name, folder=None):
     found = [known for known in names if known == wanted]
     found = found or [known for known in names if begins and begins in f"_{known}"]
     if len(found) != 1:
-        raise MiniragError(
-            f"{'Several exercises match' if found else 'There is no exercise'} {wanted!r}; there are: {', '.join(names) or 'none'}."
-        )
+        problem = "Several exercises match" if found else "There is no exercise"
+        raise MiniragError(f"{problem} {wanted!r}; there are: {', '.join(names) or 'none'}.")
     return found[0]
 
 
-def check(name, path=None, folder=None, patience=PATIENCE):
+def check(
+    name: str | int,
+    path: str | Path | None = None,
+    folder: str | Path | None = None,
+    patience: float = PATIENCE,
+) -> Report:
     """Grade a student's notebook; returns a `Report`.
 
     name: see `exercise_name`. path: the notebook, by default NAME.ipynb here, then
@@ -118,168 +123,157 @@ def check(name, path=None, folder=None, patience=PATIENCE):
     """
     folder = Path(folder) if folder else exercises_folder()
     name = exercise_name(name, folder)
-    places = (
-        [Path(path)]
-        if path
-        else [Path(f"{name}.ipynb"), Path("exercises") / f"{name}.ipynb", folder / f"{name}.ipynb"]
-    )
-    path = next((place for place in places if place.is_file()), None)
-    if path is None:
+    file = f"{name}.ipynb"
+    places = [Path(path)] if path else [Path(file), Path("exercises") / file, folder / file]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
         raise MiniragError(
-            f"There is no notebook {places[0].name}; copy {name}.ipynb from the exercises and work in the copy."
+            f"There is no notebook {places[0].name}; copy {file} from the exercises and work in "
+            "the copy."
         )
-    solution = folder / "solutions" / f"{name}.ipynb"
-    released = refresh.read(solution if solution.is_file() else folder / f"{name}.ipynb")
-    notebook = refresh.read(path)
-    if other := _another_exercise(name, released, notebook, folder):
+    solution = folder / "solutions" / file
+    released = read_notebook(solution if solution.is_file() else folder / file)
+    notebook = read_notebook(found)
+    if other := _another_exercise(released, notebook, folder):
         raise MiniragError(
-            f"{path} looks like {other}, not like {name}: its graded cells are that exercise's. Check it as {other[:2]}."
+            f"{found} looks like {other}, not like {name}: its graded cells are that exercise's. "
+            f"Check it as {other[:2]}."
         )
-    return grade(
-        released, notebook, lambda cells: run_in_process(cells, path.resolve().parent, patience)
-    )
+    run = partial(run_in_process, working_folder=found.resolve().parent, patience=patience)
+    return grade(released, notebook, run)
 
 
-def _another_exercise(name, released, notebook, folder):
-    """The exercise whose graded cells the notebook holds more of than of `name`'s; None where it is
-    the right one, or nobody's.
+def _another_exercise(
+    released: "NotebookNode", notebook: "NotebookNode", folder: Path
+) -> str | None:
+    """The exercise whose graded cells the notebook holds more of than of the released one's; None
+    where it is the right exercise, or nobody's.
     """
-    ids = lambda some: {
-        cell.metadata["nbgrader"].get("grade_id")
-        for cell in some.cells
-        if "nbgrader" in cell.metadata
-    }
-    here = ids(notebook)
-    if here == ids(released):
+
+    def ids(notebook: "NotebookNode") -> set[str]:
+        marks = [_marks(cell) for cell in notebook.cells]
+        return {mark.get("grade_id") for mark in marks if mark}
+
+    here, own = ids(notebook), ids(released)
+    if here == own:
         return None
-    shared = {
-        other: len(here & ids(refresh.read(folder / f"{other}.ipynb")))
-        for other in list_exercises(folder)
-    }
-    best = max(shared, key=shared.get)
-    return best if shared[best] > len(here & ids(released)) else None
+    shared = {}
+    for other in list_exercises(folder):
+        shared[other] = len(here & ids(read_notebook(folder / f"{other}.ipynb")))
+    best = max(shared, key=shared.__getitem__)
+    return best if shared[best] > len(here & own) else None
 
 
-def main_check(name, path=None, hints=0, folder=None):
+def main_check(
+    name: str, path: Path | None = None, hints: int = 0, folder: str | Path | None = None
+) -> tuple[str, bool]:
     """What `minirag check NAME` prints, and whether everything passed: (text, ok)."""
     report = check(name, path, folder)
     return report.text(hints), report.ok
 
 
-def grade(released, notebook, run=exercises_run.run_cells):
+def grade(
+    released: "NotebookNode",
+    notebook: "NotebookNode",
+    run: Callable[[Cells], dict[str, Outcome]] = run_cells,
+) -> Report:
     """Run the cells of `notebook`, its locked cells replaced by those of `released`; returns a
     `Report`. `run`: cells -> outcomes.
     """
-    cells = cells_to_run(released, notebook)
-    outcomes = run(cells)
-    said = released.metadata.get("minirag", {})
-    graded = [cell for cell in released.cells if cell.metadata.get("nbgrader", {}).get("grade")]
-    items = []
-    for cell in graded:
-        name = cell.id.removeprefix("test-")
-        status, message = _verdict(name, cell.id, outcomes)
-        points = cell.metadata["nbgrader"]["points"]
-        items.append(
-            Item(name, status, points, message, tuple(said.get("hints", {}).get(name, ())))
-        )
-    return Report(said.get("exercise", ""), tuple(items))
+    outcomes = run(cells_to_run(released, notebook))
+    about, items = released.metadata.get("minirag", {}), []
+    for cell in released.cells:
+        if _marks(cell).get("grade"):
+            name = cell.id.removeprefix("test-")
+            status, message = _verdict(name, cell.id, outcomes)
+            hints = tuple(about.get("hints", {}).get(name, ()))
+            items.append(Item(name, status, _marks(cell)["points"], message, hints))
+    return Report(about.get("exercise", ""), tuple(items))
 
 
-def cells_to_run(released, notebook):
-    """[(cell name, source)] of the student's code cells in their order. Locked cells are as
-    released; a lost one runs at the end.
+def cells_to_run(released: "NotebookNode", notebook: "NotebookNode") -> Cells:
+    """The student's code cells in their order. Locked cells are as released; a lost locked cell
+    runs at the end.
     """
-    locked = {_identity(cell): cell.source for cell in _code(released) if _is_locked(cell)}
-    cells = {}
-    for number, cell in enumerate(_code(notebook)):
-        name = _identity(cell) or f"your cell {number + 1}"
-        name = f"{name} (copy {number + 1})" if name in cells else name
+    locked = {}
+    for cell in released.cells:
+        marks = _marks(cell)
+        if cell.cell_type == "code" and marks.get("locked") and not marks.get("solution"):
+            locked[_identity(cell)] = cell.source
+    cells: dict[str, str] = {}
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, start=1):
+        name = _identity(cell) or f"your cell {number}"
+        name = f"{name} (copy {number})" if name in cells else name
         cells[name] = locked.get(name, cell.source)
-    return list(
-        (cells | {name: source for name, source in locked.items() if name not in cells}).items()
-    )
+    lost = {name: source for name, source in locked.items() if name not in cells}
+    return list((cells | lost).items())
 
 
-def _code(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+def _marks(cell: "NotebookNode") -> dict[str, Any]:
+    """What nbgrader's metadata say of a cell."""
+    return cell.metadata.get("nbgrader", {})
 
 
-def _identity(cell):
-    return cell.metadata.get("nbgrader", {}).get("grade_id") or cell.get("id", "")
+def _identity(cell: "NotebookNode") -> str:
+    return _marks(cell).get("grade_id") or cell.get("id", "")
 
 
-def _is_locked(cell):
-    said = cell.metadata.get("nbgrader", {})
-    return said.get("locked", False) and not said.get("solution", False)
-
-
-def _verdict(item, test, outcomes):
-    """(status, sentence) for one graded cell."""
-    outcome = outcomes.get(test)
-    if outcome is None:
+def _verdict(item: str, test: str, outcomes: dict[str, Outcome]) -> tuple[Status, str]:
+    """Status of one graded cell, and a sentence."""
+    failure, own = outcomes.get(test), outcomes.get(item)
+    if failure is None:
         return "passed", ""
-    own = outcomes.get(item)
-    if (
-        own and own["error"] != "AssertionError" and not _left_blank(own)
-    ):  # the answer's own cell did not run, so the test can say little
-        outcome = own
-    where = outcome["cell"]
-    if _left_blank(outcome):
-        return (
-            "not yet",
-            "" if where == item else f"it builds on {where!r}, which is still to be written",
-        )
-    if outcome["error"] == "AssertionError":
-        return "hint", outcome[
-            "message"
-        ] or f"this does not hold yet: {outcome['code'].removeprefix('assert ')}"
-    if outcome["error"] == "Timeout" and where not in (item, test):
-        return "not yet", f"not reached: cell {where!r} {outcome['message'].split(':')[0]}"
-    if outcome["error"] == "Timeout":
-        return "hint", f"cell {where!r} {outcome['message']}"
-    if outcome["error"] == "NameError" and where == test:
-        return "hint", f"{outcome['message']}: is its cell still there, and does it run?"
-    return (
-        "hint",
-        f"your code stops with {outcome['error']} ({outcome['message']}) in cell {where!r}, line {outcome['line']}: {outcome['code']}",
-    )
+    if own and own.error != "AssertionError" and not _left_blank(own):
+        failure = own  # the answer's own cell did not run, so the test can say little
+    where = failure.cell
+    if _left_blank(failure):
+        other = f"it builds on {where!r}, which is still to be written"
+        return "not yet", "" if where == item else other
+    if failure.error == "AssertionError":
+        broken = f"this does not hold yet: {failure.code.removeprefix('assert ')}"
+        return "hint", failure.message or broken
+    if failure.error == "Timeout" and where not in (item, test):
+        return "not yet", f"not reached: cell {where!r} {failure.message.split(':')[0]}"
+    if failure.error == "Timeout":
+        return "hint", f"cell {where!r} {failure.message}"
+    if failure.error == "NameError" and where == test:
+        return "hint", f"{failure.message}: is its cell still there, and does it run?"
+    stopped = f"your code stops with {failure.error} ({failure.message})"
+    return "hint", f"{stopped} in cell {where!r}, line {failure.line}: {failure.code}"
 
 
-def _left_blank(outcome):
-    return outcome["code"].startswith("raise ") and outcome["code"].removeprefix(
-        "raise "
-    ).startswith(outcome["error"] + "()")
+def _left_blank(failure: Failure) -> bool:
+    return failure.code.startswith(f"raise {failure.error}()")
 
 
-def run_in_process(cells, working_folder, patience=PATIENCE):
-    """`exercises_run.run_cells` in a fresh process; the cell that is at work when patience ends,
-    and those after it, get a Timeout.
+def run_in_process(
+    cells: Cells, working_folder: Path, patience: float = PATIENCE
+) -> dict[str, Outcome]:
+    """`run_cells` in a fresh process; the cell that is at work when patience ends, and those after
+    it, get a Timeout.
     """
-    package = str(Path(__file__).parents[2])
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")])),
-        "MPLBACKEND": "Agg",
-    }
+    path = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]
+    environment = {"PYTHONPATH": os.pathsep.join(filter(None, path)), "MPLBACKEND": "Agg"}
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.jsonl"
         command = [sys.executable, "-m", "minirag.grading.run_cells", str(results)]
-        says, why = json.dumps(cells), "ended the whole program"
+        why = "ended the whole program"
         try:
             subprocess.run(
                 command,
-                input=says,
+                input=json.dumps(cells),
                 text=True,
                 cwd=working_folder,
-                env=environment,
+                env=os.environ | environment,
                 timeout=patience,
                 capture_output=True,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             why = f"was still running after {patience:g} seconds: is there a loop without an end?"
         lines = results.read_text(encoding="utf-8").splitlines() if results.is_file() else []
-    outcomes = dict(json.loads(line) for line in lines if line.endswith("]"))
+    told = dict(json.loads(line) for line in lines if line.endswith("]"))
+    outcomes = {name: Failure(*failure) if failure else None for name, failure in told.items()}
     left = [name for name, _ in cells if name not in outcomes]
-    return outcomes | {
-        name: {"error": "Timeout", "message": why, "cell": left[0], "line": 1, "code": ""}
-        for name in left
-    }
+    return outcomes | {name: Failure("Timeout", why, left[0], 1, "") for name in left}

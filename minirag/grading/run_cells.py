@@ -13,36 +13,52 @@ import json
 import re
 import sys
 import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
 
 MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)
 
 
-def run_cells(cells, report=None):
-    """Run (name, source) pairs in one namespace and go on after an error, as a notebook grader
-    does.
-
-    Returns {name: None, or {"error", "message", "cell", "line", "code"}}: the type and text of what
-    was raised, and the innermost line of a cell (not of a library) that it came from. `report(name,
-    outcome)` is called after each cell.
+class Failure(NamedTuple):
+    """What stopped a cell: the type and the text of the error, and the innermost line of a cell
+    (not of a library) that it came from.
     """
-    namespace, outcomes = {"__name__": "__main__"}, {}
+
+    error: str
+    message: str
+    cell: str
+    line: int
+    code: str
+
+
+Outcome = Failure | None  # None: the cell ran
+
+
+def run_cells(
+    cells: Iterable[tuple[str, str]], report: Callable[[str, Outcome], None] | None = None
+) -> dict[str, Outcome]:
+    """Run (name, source) pairs in one namespace and go on after an error, as a notebook grader
+    does. `report(name, outcome)` is called after each cell.
+    """
     sources = dict(cells)
-    for name, source in cells:
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    outcomes: dict[str, Outcome] = {}
+    for name, source in sources.items():
         outcomes[name] = None
+        nowhere = io.StringIO()
         try:
-            with (
-                contextlib.redirect_stdout(io.StringIO()),
-                contextlib.redirect_stderr(io.StringIO()),
-            ):
-                exec(compile(_plain(source), f"<{name}>", "exec"), namespace)
+            with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+                # A student's code is run as it is; whoever grades strangers' work isolates it.
+                exec(compile(_plain(source), f"<{name}>", "exec"), namespace)  # noqa: S102
         except BaseException as error:  # a student's sys.exit() ends the cell, not the grading
-            outcomes[name] = _told(error, name, sources)
+            outcomes[name] = _failure(error, name, sources)
         if report:
             report(name, outcomes[name])
     return outcomes
 
 
-def _plain(source):
+def _plain(source: str) -> str:
     """The source without notebook magics, which mean nothing here; they are looked for only in a
     cell that is not plain Python.
     """
@@ -53,31 +69,22 @@ def _plain(source):
     return source
 
 
-def _told(error, name, sources):
-    frames = [
-        (frame.filename[1:-1], frame.lineno)
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename[1:-1] in sources
-    ]
-    if isinstance(error, SyntaxError) and not frames:
-        frames = [(name, error.lineno or 1)]
-    cell, line = frames[-1] if frames else (name, 1)
+def _failure(error: BaseException, name: str, sources: dict[str, str]) -> Failure:
+    places = [(f.filename[1:-1], f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    places = [(cell, line) for cell, line in places if cell in sources]
+    broken = isinstance(error, SyntaxError)
+    cell, line = places[-1] if places else (name, (broken and error.lineno) or 1)
     lines = sources[cell].splitlines()
-    code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    code = lines[line - 1].strip() if line and 0 < line <= len(lines) else ""
     message = error.msg if isinstance(error, SyntaxError) else str(error)
-    return {
-        "error": type(error).__name__,
-        "message": message,
-        "cell": cell,
-        "line": line,
-        "code": code,
-    }
+    return Failure(type(error).__name__, message, cell, line or 1, code)
 
 
-def main():
-    with open(sys.argv[1], "w", encoding="utf-8") as results:
+def main() -> None:
+    """Run the cells that stand on standard input; write what became of them to a file."""
+    with Path(sys.argv[1]).open("w", encoding="utf-8") as results:
 
-        def report(name, outcome):
+        def report(name: str, outcome: Outcome) -> None:
             results.write(json.dumps([name, outcome]) + "\n")
             results.flush()
 

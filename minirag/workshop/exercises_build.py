@@ -12,35 +12,35 @@ every source in FOLDER/src.
 import re
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
 from . import refresh
 
-SOLUTION = re.compile(
-    r"^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$", re.MULTILINE | re.DOTALL
-)
-HIDDEN = re.compile(
-    r"^[ \t]*### BEGIN HIDDEN TESTS\n.*?^[ \t]*### END HIDDEN TESTS(\n|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+SOLUTION = re.compile(r"(?ms)^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$")
+HIDDEN = re.compile(r"(?ms)^[ \t]*### BEGIN HIDDEN TESTS\n.*?^[ \t]*### END HIDDEN TESTS(\n|\Z)")
 HINTS_ASIDE = "<details><summary>Hint {number}</summary>\n\n{text}\n\n</details>"
 
 
 @dataclass(frozen=True)
 class Source:
     """A source, read: the notebook with its solutions (nothing run), and its typical wrong answers
-    (dicts).
+    as the YAML writes them.
     """
 
     name: str
-    notebook: object
-    wrong_answers: tuple
+    notebook: "NotebookNode"
+    wrong_answers: tuple[dict[str, str], ...]
 
 
-def read_source(path):
+def read_source(path: str | Path) -> Source:
     """Read a percent-format source. Raises MiniragError where hints are not three or an edit does
     not fit the solution.
     """
@@ -61,8 +61,8 @@ def read_source(path):
         else:
             wrong_answers += yaml.safe_load(cell.source)
     notebook.cells = cells
-    said = dict(notebook.metadata.get("minirag", {}))
-    notebook.metadata = {"minirag": {"rung": 0} | said | {"exercise": path.stem, "hints": hints}}
+    own = {"rung": 0} | dict(notebook.metadata.get("minirag", {}))
+    notebook.metadata = {"minirag": own | {"exercise": path.stem, "hints": hints}}
     _name_cells(notebook)
     source = Source(path.stem, refresh.normalise(notebook), tuple(wrong_answers))
     for answer in wrong_answers:
@@ -70,70 +70,67 @@ def read_source(path):
     return source
 
 
-def _hints_cell(name, item, texts):
+def _hints_cell(name: str, item: str, texts: list[str]) -> "NotebookNode":
     from nbformat.v4 import new_markdown_cell
 
     if len(texts) != 3:
-        raise MiniragError(
-            f"{name}: item {item!r} has {len(texts)} hints; three are expected, from a nudge to almost the answer."
-        )
+        wanted = "three are expected, from a nudge to almost the answer"
+        raise MiniragError(f"{name}: item {item!r} has {len(texts)} hints; {wanted}.")
     shown = [HINTS_ASIDE.format(number=number, text=text) for number, text in enumerate(texts, 1)]
     return new_markdown_cell("\n".join(shown), id=f"hints-{item}")
 
 
-def _name_cells(notebook):
+def _name_cells(notebook: "NotebookNode") -> None:
     """Cell ids that say what the cell is: the grade_id, `hints-ITEM`, or text-1, text-2, code-1,
     ...
     """
-    numbers = {"markdown": 0, "code": 0}
+    numbers = Counter[str]()
     for cell in notebook.cells:
-        graded = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if not graded and not cell.id.startswith("hints-"):
-            numbers[cell.cell_type] += 1
-        kind = {"markdown": "text", "code": "code"}[cell.cell_type]
-        cell.id = graded or (
-            cell.id if cell.id.startswith("hints-") else f"{kind}-{numbers[cell.cell_type]}"
-        )
+        if graded := cell.metadata.get("nbgrader", {}).get("grade_id"):
+            cell.id = graded
+        elif not cell.id.startswith("hints-"):
+            kind = {"markdown": "text", "code": "code"}[cell.cell_type]
+            numbers[kind] += 1
+            cell.id = f"{kind}-{numbers[kind]}"
 
 
-def with_wrong_answer(source, answer):
+def with_wrong_answer(source: Source, answer: dict[str, str]) -> "NotebookNode":
     """A copy of the source's notebook in which one solution makes the typical mistake."""
     import nbformat
 
     notebook = nbformat.from_dict(source.notebook)
-    cell = next((cell for cell in notebook.cells if cell.id == answer["item"]), None)
-    found = cell.source.count(answer["replace"]) if cell else 0
+    cells = [cell for cell in notebook.cells if cell.id == answer["item"]]
+    found = sum(cell.source.count(answer["replace"]) for cell in cells)
     if found != 1:
         which = f"{source.name}, wrong answer {answer['name']!r}"
-        raise MiniragError(
-            f"{which}: the text to replace is {found} times in item {answer['item']!r}; once is expected."
-        )
-    cell.source = cell.source.replace(answer["replace"], answer["by"])
+        where = f"the text to replace is {found} times in item {answer['item']!r}"
+        raise MiniragError(f"{which}: {where}; once is expected.")
+    cells[0].source = cells[0].source.replace(answer["replace"], answer["by"])
     return notebook
 
 
-def student_version(notebook, blank):
+def student_version(notebook: "NotebookNode", blank: str) -> "NotebookNode":
     """The notebook without outputs, hidden tests and solutions (each replaced by the text `blank`),
     its locked cells not editable.
     """
     import nbformat
 
+    def blanked(match: re.Match[str]) -> str:
+        return "\n".join(match[1] + line for line in blank.splitlines())
+
     notebook = nbformat.from_dict(notebook)
     for cell in notebook.cells:
-        said = cell.metadata.get("nbgrader", {})
+        marks = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-            cell.source = SOLUTION.sub(
-                lambda match: "\n".join(match[1] + line for line in blank.splitlines()), cell.source
-            )
-            cell.source = HIDDEN.sub("", cell.source).rstrip("\n")
-        if said.get("locked"):
+            cell.source = HIDDEN.sub("", SOLUTION.sub(blanked, cell.source)).rstrip("\n")
+        if marks.get("locked"):
             cell.metadata["deletable"] = False
-            cell.metadata["editable"] = said.get("solution", False)
+            cell.metadata["editable"] = marks.get("solution", False)
     return refresh.normalise(notebook)
 
 
-def build_exercise(path, folder=None):
+def build_exercise(path: str | Path, folder: str | Path | None = None) -> list[Path]:
     """Write NAME.ipynb and solutions/NAME.ipynb (executed) for one source; returns the paths that
     changed.
 
@@ -141,30 +138,26 @@ def build_exercise(path, folder=None):
     """
     path = Path(path)
     folder = Path(folder) if folder else path.parent.parent
-    source = read_source(path)
-    blank = (path.parent / "blank.txt").read_text(encoding="utf-8")
-    solution, student = (
-        folder / "solutions" / f"{source.name}.ipynb",
-        folder / f"{source.name}.ipynb",
-    )
-    before = [file.read_bytes() if file.is_file() else None for file in (solution, student)]
+    source, blank = read_source(path), (path.parent / "blank.txt").read_text(encoding="utf-8")
+    name = f"{source.name}.ipynb"
     with tempfile.TemporaryDirectory() as empty:
-        draft = write_atomic(Path(empty) / solution.name, refresh.to_text(source.notebook))
-        executed = refresh.normalise(refresh.execute(draft))
-    write_atomic(solution, refresh.to_text(executed))
-    write_atomic(student, refresh.to_text(student_version(source.notebook, blank)))
-    return [file for file, old in zip((solution, student), before) if file.read_bytes() != old]
+        draft = write_atomic(Path(empty) / name, refresh.to_text(source.notebook))
+        solution = refresh.normalise(refresh.execute(draft))
+    student = student_version(source.notebook, blank)
+    changed = []
+    for file, notebook in ((folder / "solutions" / name, solution), (folder / name, student)):
+        before = file.read_bytes() if file.is_file() else None
+        write_atomic(file, refresh.to_text(notebook))
+        changed += [file] if file.read_bytes() != before else []
+    return changed
 
 
-def build_all(folder):
+def build_all(folder: str | Path) -> list[Path]:
     """Build every source of `folder`/src; returns the paths that changed."""
-    return [
-        changed
-        for path in sorted(Path(folder).glob("src/*.py"))
-        for changed in build_exercise(path, folder)
-    ]
+    sources = sorted(Path(folder).glob("src/*.py"))
+    return [changed for path in sources for changed in build_exercise(path, folder)]
 
 
 if __name__ == "__main__":
-    for changed in build_all(sys.argv[1] if len(sys.argv) > 1 else "exercises"):
-        print(f"written: {changed}")
+    for written in build_all(sys.argv[1] if len(sys.argv) > 1 else "exercises"):
+        print(f"written: {written}")

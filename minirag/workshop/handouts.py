@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..core.display import progress
 from ..core.errors import MiniragError
-from ..core.files import write_atomic
+from ..core.files import read_notebook, write_atomic
 from ..corpora.shipped_and_own import shipped
 from . import refresh
 from .notebook_lint import WIDGET_REPR
@@ -87,7 +87,7 @@ def to_html(path, run=True):
     """The notebook as one self-contained page, its figures inside it."""
     from nbconvert import HTMLExporter
 
-    notebook = refresh.normalise(refresh.read(path))
+    notebook = refresh.normalise(read_notebook(path))
     _replace_widgets(notebook, path, run)
     formulas = Formulas()
     folded_to_the_end(notebook)
@@ -198,7 +198,7 @@ def _pictures(path, cells):
     """
     from nbformat.v4 import new_code_cell
 
-    notebook = refresh.read(path)
+    notebook = read_notebook(path)
     notebook.cells.insert(
         0, new_code_cell(AS_PICTURES.format(kit=str(Path(__file__).parents[2]), mark=MARK))
     )

@@ -11,6 +11,7 @@ import statistics
 from collections import namedtuple
 from pathlib import Path
 
+from ..core.files import read_notebook
 from . import refresh
 
 Problem = namedtuple("Problem", "rule cell message")
@@ -72,7 +73,7 @@ def lint(path):
     when it may be committed.
     """
     path = Path(path)
-    notebook = refresh.read(path)
+    notebook = read_notebook(path)
     return [
         Problem(name, cell, message)
         for name, rule in RULES.items()
@@ -83,7 +84,7 @@ def lint(path):
 def measure(path):
     """The notebook in numbers: cells, Markdown per code cell, lines of its code cells, KB."""
     path = Path(path)
-    notebook = refresh.read(path)
+    notebook = read_notebook(path)
     lines = [_lines(cell) for _, cell in _code(notebook)] or [0]
     return {
         "cells": len(notebook.cells),

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import MiniragError
-from ..core.files import write_atomic
+from ..core.files import read_notebook, write_atomic
 from ..corpora.shipped_and_own import shipped
-from . import refresh
 from .citations import PAPER, Element, Key, elements, papers, unknown
 from .notebook_lint import FENCE
 from .paper_places import code_places, in_checkout, notebook_places, test_places
@@ -107,7 +106,7 @@ def unknown_citations(path: Path, known: Collection[Key] | None = None) -> list[
     known = {*code_places()[0], *holes()} if known is None else known
     cells = [
         (number, FENCE.sub("", cell.source))
-        for number, cell in enumerate(refresh.read(path).cells)
+        for number, cell in enumerate(read_notebook(path).cells)
         if cell.cell_type == "markdown"
     ]
     whole = "\n".join(text for _, text in cells).replace("the survey", "the Survey")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import MiniragError
-from . import refresh
+from ..core.files import read_notebook
 from .citations import Key, Source, elements, in_prose, read_source, sources
 from .notebook_lint import FENCE, MAGIC
 
@@ -120,7 +120,7 @@ def full_name(found: Any) -> str:
 def notebook_sections(path: Path) -> dict[str, set[Key]]:
     """What the text and the code under each header of a notebook cite or use, in order."""
     reader, found, header = Reader(), defaultdict[str, set[Key]](set), path.stem
-    for cell in refresh.read(path).cells:
+    for cell in read_notebook(path).cells:
         if cell.cell_type == "markdown":
             headers = re.findall(r"^#{1,6}\s+(.*)", FENCE.sub("", cell.source), re.MULTILINE)
             header = headers[-1].strip() if headers else header
