@@ -6,14 +6,14 @@ A step is asked for by its type or by its operator's name, `trace.last(NodeStep)
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, TypeVar, overload
+from typing import ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import MiniragError
 
-Vector = NDArray[np.floating[Any]]
+Vector = NDArray[np.floating]
 SHOWN = 10  # rows of a step that people are shown
 
 

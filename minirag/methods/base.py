@@ -40,7 +40,7 @@ def scoring_of(trace: Trace) -> ChunkStep:
     return (trace.all(ChunkStep) or trace)[-1]  # type: ignore[return-value]  # untyped steps: going away
 
 
-def checked(entrance: Callable[..., Any], owner: type["Method"]) -> Callable[..., Any]:
+def checked(entrance: Callable[..., object], owner: type["Method"]) -> Callable[..., object]:
     """A `build`, `from_graph` or `from_index` that shows every option of its class in its signature
     and docstring, and refuses what is no corpus, an option that does not exist, and a value that
     its annotation does not hold.
@@ -237,7 +237,7 @@ class StoredMethod(Method):
     chosen: Options
     OPTIONS = "options.json"
 
-    def with_options(self, **options: Any) -> Self:  # Any: the fields of `options_type`
+    def with_options(self, **options: object) -> Self:
         """A copy with other options: what depends on a changed one is computed again, the rest is
         shared.
         """

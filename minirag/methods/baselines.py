@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,12 @@ class PassageMethod(Method):
     chosen: Options
 
     def __init__(
-        self, chunks: Sequence[Chunk], llm: LLM, encoder: Any = "minilm", chosen: Any = None
-    ) -> None:  # Any: each method has encoders and options of its own kind
+        self,
+        chunks: Sequence[Chunk],
+        llm: LLM,
+        encoder: AnyEncoder | str = "minilm",
+        chosen: Options | None = None,
+    ) -> None:
         super().__init__(chunks, llm)
         self.asked_encoder, self.chosen = encoder, chosen or self.options_type()
         self.passages = [chunk.passage for chunk in chunks]
@@ -51,7 +55,7 @@ class PassageMethod(Method):
     @classmethod
     def build(
         cls, corpus: Corpus, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
-        follow: str | None = None, **options: Any,
+        follow: str | None = None, **options: object,
     ) -> Self:  # fmt: skip
         """Index the passages. encoder: not looked at by a method that needs none."""
         chosen = choose(cls.options_type, cls.settings, follow, options)
@@ -118,7 +122,7 @@ class DenseRetriever(PassageMethod):
 
     @cached_property
     def encoder(self) -> Encoder:
-        return load_encoder(self.asked_encoder).fit(self.passages)
+        return load_encoder(cast("Encoder | str", self.asked_encoder)).fit(self.passages)
 
     @cached_property
     def index(self) -> VectorIndex:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from scipy import sparse
 
@@ -112,7 +112,7 @@ class HippoRAG(StoredMethod):
         cls, corpus: Corpus, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
         extraction: Extraction | str | None = None, executor: Executor | None = None,
         question_entities: Known | None = None, follow: str | None = None,
-        **options: Any,  # the fields of `HippoOptions`
+        **options: object,  # the fields of `HippoOptions`
     ) -> Self:  # fmt: skip
         """Read triples, build the graph, encode its nodes.
 
@@ -234,7 +234,7 @@ class HippoRAG(StoredMethod):
     def from_graph(
         cls, graph: Graph, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
         question_entities: Known | None = None, follow: str | None = None,
-        **options: Any,  # the fields of `HippoOptions`
+        **options: object,  # the fields of `HippoOptions`
     ) -> Self:  # fmt: skip
         """HippoRAG over a graph that exists already, such as a rich knowledge graph: the walk then
         follows the edges' weights.

@@ -8,7 +8,7 @@ rebuilt: after a failed call the released loop searches for the empty thought; h
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -93,7 +93,7 @@ class IRCoT(Method):
     def build(
         cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
         retriever: str | None = None, max_steps: Positive = 2, top_k: Positive = 10,
-        **options: Any,  # of the retriever
+        **options: object,  # of the retriever
     ) -> Self:  # fmt: skip
         """The loop over a retriever built on the corpus.
 

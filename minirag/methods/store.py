@@ -27,7 +27,7 @@ def open_method(
     corpus: Corpus,
     llm: LLM | str = "offline",
     encoder: AnyEncoder | str = "minilm",
-    **options: Any,  # of the method
+    **options: object,  # of the method
 ) -> tuple[Method, str]:
     """The named method over a corpus: loaded if the same one was built before, else built and
     saved.
@@ -65,7 +65,7 @@ def open_method(
 
 
 def index_folder(
-    name: str, corpus: Corpus, llm_name: str, encoder_name: str, options: Mapping[str, Any]
+    name: str, corpus: Corpus, llm_name: str, encoder_name: str, options: Mapping[str, object]
 ) -> Path:
     """The cache folder of an index, named by a hash of everything that decides what is built (who
     runs the calls does not).
