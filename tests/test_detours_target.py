@@ -41,7 +41,7 @@ def test_cheap_rows_agree_with_the_stored_numbers():
         {"tuning": "some"},
         {"top": 0},
         {"direction": "up"},
-        {"settings": {"colour": 1}},
+        {"options": {"colour": 1}},
         {"plan": {"colour": 1}},
     ],
 )

@@ -7,15 +7,14 @@ from dataclasses import replace
 import pytest
 import torch
 
-from minirag.corpora.detours import VALUES, detours
-from minirag.neural import Settings
+from minirag.corpora.detours import VALUES, around_named, detours
+from minirag.neural import ModelOptions
 from minirag.neural.batches import Collator, Example
 from minirag.neural.encoder import GraphEncoder
 from minirag.neural.language_model import LanguageModel
 from minirag.neural.model import GraphPrompt, SoftPruning, write_all
 from minirag.neural.training import Trainer
-from minirag.reproduce.detours_conditions import ABLATIONS, CONDITIONS, PLAN, SEEDS, make_bench
-from minirag.reproduce.ego_retrieval import around_named
+from minirag.reproduce.graph_conditions import ABLATIONS, DETOURS, SEEDS, make_bench
 from minirag.reproduce.graph_prompts import examples, table_of
 
 ANSWERS = {value for values in VALUES.values() for value in values}
@@ -73,7 +72,7 @@ def seen(questions):
 
 
 def test_every_condition_has_a_name_of_its_own_and_the_seeds_are_three():
-    assert len({condition.name for condition in CONDITIONS}) == len(CONDITIONS) and len(SEEDS) == 3
+    assert len({condition.name for condition in DETOURS}) == len(DETOURS) and len(SEEDS) == 3
     assert ABLATIONS[0].name == "GRAG"
 
 
@@ -85,7 +84,7 @@ def test_a_masked_node_changes_the_vector_of_its_graph_and_of_no_other():
     table = table_of(questions, Letters())
     torch.manual_seed(0)
     encoder, pruning, collate = (
-        GraphEncoder(table.dimensions, Settings(hidden=8)),
+        GraphEncoder(table.dimensions, ModelOptions(hidden=8)),
         SoftPruning(table.dimensions),
         Collator(table),
     )
@@ -124,21 +123,21 @@ def test_the_answer_hangs_on_the_evidence_and_not_on_bystanders(tmp_path):
     person in the middle many answers may stay, by elimination: how many differs from run to run, so
     that little is asked of that. Source: GRAG, Eq. 11 (eq-11)
     """
-    bench = make_bench(tmp_path)
+    bench = make_bench("detours", str(tmp_path))
     condition = next(
         condition for condition in ABLATIONS if condition.name == "w/o graph descriptions"
     )
     language = LanguageModel.load(bench.language_model("tiny", 0))
     torch.manual_seed(0)
     model, collate = (
-        GraphPrompt(language, bench.table.dimensions, Settings(**condition.settings)),
+        GraphPrompt(language, bench.table.dimensions, ModelOptions(**condition.options)),
         Collator(bench.table),
     )
     train, validation = (
         examples(part, condition, bench.table)[0]
         for part in (bench.task.train, bench.task.validation)
     )
-    Trainer(model, collate, PLAN).fit(train, validation)
+    Trainer(model, collate, bench.plan).fit(train, validation)
     test = [around_named(question) for question in bench.task.test[:200]]
     answers = lambda questions: write_all(model, collate, seen(questions))
     right = [question for question, answer in zip(test, answers(test)) if answer == question.answer]

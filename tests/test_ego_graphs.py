@@ -368,25 +368,23 @@ def test_the_operator_shows_roots_and_what_they_hold_together():
     index = EgoIndex.build(graph, encoder, hops=1)
     first, second = ego_graphs(["?", "!"], index, top=1)
     assert (
-        [(label, root) for label, root, _ in first.data["roots"]] == [("a", 0)]
-        and first.data["nodes"] == (0, 1)
-        and first.data["edges"] == (0,)
+        [(root.label, root.index) for root in first.roots] == [("a", 0)]
+        and first.nodes == (0, 1)
+        and first.edges == (0,)
     )
     assert (
-        second.items == (("d", pytest.approx(1)),)
-        and second.data["nodes"] == (3,)
-        and second.data["edges"] == (2,)
+        second.items == (("d", pytest.approx(1)),) and second.nodes == (3,) and second.edges == (2,)
     )
     assert (
         str(second)
         == "ego-graphs: the 1 ego-graph of 1 hop nearest to the question, together 1 node and 1 edge -> d (1.000)"
     )
     [both] = ego_graphs(["?"], index, top=2)
-    roots = [root for _, root, _ in both.data["roots"]]
+    roots = [root.index for root in both.roots]
     parts = [index.subgraph(root) for root in roots]
-    assert set(both.data["nodes"]) == {i for _, nodes, _ in parts for i in nodes} and set(
-        both.data["edges"]
-    ) == {i for *_, edges in parts for i in edges}
+    assert set(both.nodes) == {i for _, nodes, _ in parts for i in nodes} and set(both.edges) == {
+        i for *_, edges in parts for i in edges
+    }
     assert ego_graphs(["?"], EgoIndex.build(EMPTY, encoder), 3)[0].data == {
         "roots": (),
         "nodes": (),

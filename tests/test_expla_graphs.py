@@ -26,17 +26,12 @@ from minirag.corpora.expla_graphs import (
     split,
 )
 from minirag.evaluate import load_expected
-from minirag.reproduce.expla_graphs import expla_rows
+from minirag.reproduce.expla_graphs import expla_rows, stance_by_negations, stance_by_relation
+from minirag.reproduce.graph_baselines import accuracy
 from minirag.reproduce.stance_baselines import (
     BASELINES,
-    accuracy,
-    everything,
     measure_baselines,
     predict,
-    stance_by_negations,
-    stance_by_relation,
-)
-from minirag.reproduce.stance_features import (
     RELATIONS,
     by_hand,
     count_negated,
@@ -277,7 +272,7 @@ def test_no_baseline_sees_a_test_answer(name, leaky):
 
 
 def test_stances_count_every_item_once(leaky):
-    rows = stance_by_negations(everything(leaky))
+    rows = stance_by_negations(leaky.questions)
     assert sum(row["all: items"] for row in rows) == 70 and all(
         row["all: items"] == row["plain belief: items"] + row["denying belief: items"]
         for row in rows
@@ -377,8 +372,8 @@ def test_the_split_is_a_partition_and_the_released_one(task):
 def test_the_code_s_questions_are_all_the_same_to_an_encoder(task):
     code = load_expla_graphs(follow="code")
     assert (
-        len({question.asked for question in everything(code)}) == 1
-        and len({question.asked for question in everything(task)}) == 2766
+        len({question.asked for question in code.questions}) == 1
+        and len({question.asked for question in task.questions}) == 2766
     )
     assert [question.question for question in code.test] == [
         question.question for question in task.test
@@ -403,9 +398,9 @@ def test_the_answer_leaks_through_the_relations(task):
         for name in rules
         if name != "majority"
     )
-    shares = [row["all: % counter"] for row in stance_by_negations(everything(task))]
+    shares = [row["all: % counter"] for row in stance_by_negations(task.questions)]
     assert shares == pytest.approx([23.3, 60.4, 62.5, 77.9], abs=0.05)
-    assert stance_by_relation(everything(task))[0]["relation"] == "is not a"
+    assert stance_by_relation(task.questions)[0]["relation"] == "is not a"
 
 
 @needs_data

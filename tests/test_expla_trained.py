@@ -13,15 +13,19 @@ from minirag import reproduce_table
 from minirag.core.graph_questions import GraphQuestion, GraphTask
 from minirag.corpora.expla_graphs import parse_graph
 from minirag.evaluate import load_expected
-from minirag.neural import Settings
+from minirag.neural import ModelOptions
 from minirag.neural.batches import Collator, Example
 from minirag.neural.language_model import LanguageModel
 from minirag.neural.model import GraphPrompt
 from minirag.neural.training import Trainer
-from minirag.reproduce.expla_agreement import measure_agreement
-from minirag.reproduce.expla_conditions import AS_CODE, CONDITIONS, PLAN, PRETRAINING
 from minirag.reproduce.expla_graphs import expla_rows
-from minirag.reproduce.expla_transfer import TRANSFER_NAMES, encoded_once, nearest
+from minirag.reproduce.expla_transfer import (
+    TRANSFER_NAMES,
+    encoded_once,
+    measure_agreement,
+    nearest,
+)
+from minirag.reproduce.graph_conditions import AS_CODE, EXPLA_GRAPHS, TASKS
 from minirag.reproduce.graph_prompts import Bench, table_of
 
 
@@ -69,14 +73,16 @@ def bench(tmp_path_factory):
         tuple(item(n, n % 2 == 0, n % 4 < 2) for n in range(40)),
     )
     table = table_of([*task.train, *task.test], Letters())
-    plan = replace(PLAN, alignment_epochs=12, alignment_rate=3e-3, batch=16, epochs=0)
+    plan = replace(
+        TASKS["expla_graphs"].plan, alignment_epochs=12, alignment_rate=3e-3, batch=16, epochs=0
+    )
     return Bench(
         task,
         table,
         tmp_path_factory.mktemp("models"),
-        replace(PRETRAINING, steps=2, vocabulary=300),
+        replace(TASKS["expla_graphs"].pretraining, steps=2, vocabulary=300),
         plan,
-        (CONDITIONS[0],),
+        EXPLA_GRAPHS[:1],
     )
 
 
@@ -91,7 +97,7 @@ def test_agreement_tells_which_rule_was_learnt(bench):
 
 def test_nearest_answers_by_cosine(bench):
     language = LanguageModel.load(bench.language_model("tiny", 0))
-    model = GraphPrompt(language, bench.table.dimensions, Settings(graph_token="constant"))
+    model = GraphPrompt(language, bench.table.dimensions, ModelOptions(graph_token="constant"))
     answers = ["counter", "support"]
     for wanted in answers:
         model.constant.data = 3 * language.answer_vectors([wanted])[0].detach()
@@ -104,7 +110,7 @@ def test_nearest_answers_by_cosine(bench):
 
 def test_what_no_longer_learns_is_read_once_and_only_the_projector_changes(bench):
     language, collate = LanguageModel.load(bench.language_model("tiny", 0)), Collator(bench.table)
-    model = GraphPrompt(language, bench.table.dimensions, Settings(hidden=8))
+    model = GraphPrompt(language, bench.table.dimensions, ModelOptions(hidden=8))
     some = [
         Example(question.question, question.answer, (question.graph,), asked=question.asked)
         for question in bench.task.test
@@ -127,7 +133,7 @@ def test_rows_have_names_of_their_own_that_a_command_line_can_pick():
     names = expla_rows()
     assert len(set(names)) == len(names) and not [name for name in names if "," in name]
     assert (
-        AS_CODE.settings["edges_in_messages"] is False
+        AS_CODE.options["edges_in_messages"] is False
         and AS_CODE.name in names
         and set(TRANSFER_NAMES) <= set(names)
     )

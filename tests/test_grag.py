@@ -19,11 +19,13 @@ from minirag.cli import app
 from minirag.core.corpus import Question
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
+from minirag.core.options import choose
+from minirag.core.trace import ChunkStep, EgoGraphStep
 from minirag.evaluate import training
 from minirag.methods import METHODS
 from minirag.methods.graph_prompted import NeedsTraining
 from minirag.methods.store import open_method
-from minirag.neural import CODE, Settings
+from minirag.neural import CODE, ModelOptions
 from minirag.neural import trained as bundles
 from minirag.neural.training import Trainer
 
@@ -133,7 +135,7 @@ def test_retrieved_ego_graphs_are_the_nearest_ones():
             np.mean(encode([NODES[i].name for i in nodes] + [EDGES[i].name for i in edges]), axis=0)
         )
     cosines = [mean @ encode([question])[0] / np.linalg.norm(mean) for mean in means]
-    assert [root for _, root, _ in found.trace[0].data["roots"]] == list(
+    assert [root.index for root in found.trace.last(EgoGraphStep).roots] == list(
         np.argsort(cosines)[::-1][:2]
     )
 
@@ -144,11 +146,11 @@ def test_a_retrieved_edge_speaks_for_its_passages_and_a_lone_node_for_its_own():
     assert (
         found.ids[0] == "p2"
         and found.passages[0].score == pytest.approx(1)
-        and "1 nodes without a retrieved edge" in found.trace[-1].summary
+        and "1 nodes without a retrieved edge" in found.trace.last(ChunkStep).summary
     )
     method = GRAG.from_graph(GRAPH, encoder=encoder(), hops=1, direction="out", top=1)
     scores, mean = (
-        method.retrieve("whom does ann lead?").trace[-1].data["scores"],
+        method.retrieve("whom does ann lead?").trace.last(ChunkStep).scores,
         np.mean(encoder().encode(["ann", "leads", "bob"]), axis=0),
     )
     assert (
@@ -179,10 +181,10 @@ def test_follow_code_is_what_the_official_code_does():
     """Direction, number, lost parallel edges, flat text of the nearest items, and the model's own
     settings. Source: GRAG, Eq. 6 (eq-6); GRAG, Eq. 9 (eq-9)
     """
-    paper, code = (GRAG.choose(follow) for follow in ("paper", "code"))
+    paper, code = (choose(GRAG.options_type, GRAG.settings, follow) for follow in ("paper", "code"))
     assert (
-        paper.settings() == Settings()
-        and code.settings() == Settings.of("code")
+        paper.model_options() == ModelOptions()
+        and code.model_options() == ModelOptions.of("code")
         and set(CODE) <= set(vars(code))
     )
     assert (code.direction, code.top, code.text, code.parallel_edges) == (
@@ -192,13 +194,21 @@ def test_follow_code_is_what_the_official_code_does():
         "drop",
     ) and paper.top == 10
     method = GRAG.from_graph(GRAPH, encoder=encoder(), follow="code", top=1, hops=1, text_items=1)
-    assert method.graph.edges == ((0, "leads", 1), (4, "knows", 0)) and method.read_from == (0, 3)
+    assert method.textual_graph.edges == (
+        (0, "leads", 1),
+        (4, "knows", 0),
+    ) and method.read_from == (0, 3)
     [example] = method.examples(["whom does ann lead?"])
     assert example.graphs[0].nodes == ("bob", "ann")  # what reaches the root
     assert example.text == "node_id,node_attr\n1,bob\n\nsrc,edge_attr,dst\n0,leads,1\n"
-    assert method.retrieve("red?").trace[0].data["nodes"] == (2,)  # both edges to it are lost
+    assert method.retrieve("red?").trace.last(EgoGraphStep).nodes == (
+        2,
+    )  # both edges to it are lost
     kept = method.with_options(parallel_edges="keep")
-    assert len(kept.retrieve("red?").trace[0].data["edges"]) == 2 and kept.chosen.text == "flat"
+    assert (
+        len(kept.retrieve("red?").trace.last(EgoGraphStep).edges) == 2
+        and kept.chosen.text == "flat"
+    )
 
 
 @pytest.mark.paper("GRAG", "eq-8")
@@ -225,7 +235,7 @@ def test_g_retriever_is_the_surveys_composition():
         "node vdb",
         "relationship vdb",
         "steiner",
-    ] and method.choose().settings() == Settings(pruning="none")
+    ] and method.chosen.model_options() == ModelOptions(pruning="none")
     [example] = method.examples(["whom does ann lead?"])
     assert example.text.startswith("node_id,node_attr\n0,ann\n") and len(example.graphs) == 1
     assert (
@@ -273,7 +283,7 @@ def test_an_index_is_kept_and_found_again(name, corpus, own_cache):
     )
     with pytest.raises(NeedsTraining, match="answers only after it"):
         again.answer(question)
-    with pytest.raises(MiniragError, match="choices.json is missing"):
+    with pytest.raises(MiniragError, match="options.json is missing"):
         METHODS[name].load(own_cache)
 
 
@@ -336,7 +346,7 @@ def test_answers_of_test_questions_change_no_weight(bundle, method, corpus, tmp_
 
 def test_a_bundle_gives_the_same_answers_again(bundle, method, corpus):
     folder, told, lesson = bundle
-    opened = GRAG.from_graph(method.relations, encoder="lsa", top=3, trained=folder)
+    opened = GRAG.from_graph(method.graph, encoder="lsa", top=3, trained=folder)
     questions = [example.question for example in lesson.parts["test"]]
     answers = [opened.answer(question) for question in questions]
     one, two = bundles.load(folder), bundles.load(folder)
@@ -363,7 +373,7 @@ def test_a_bundle_gives_the_same_answers_again(bundle, method, corpus):
 
 def test_a_bundle_for_something_else_is_refused(bundle, method, corpus):
     folder, _, _ = bundle
-    build = lambda graph=method.relations, encoder="lsa", **choices: GRAG.from_graph(
+    build = lambda graph=method.graph, encoder="lsa", **choices: GRAG.from_graph(
         graph, encoder=encoder, trained=folder, **{"top": 3, **choices}
     )
     build()
@@ -372,12 +382,12 @@ def test_a_bundle_for_something_else_is_refused(bundle, method, corpus):
     for other in (
         {"graph": GRAPH},
         {"hops": 1},
-        {"graph": replace(method.relations, edges=method.relations.edges[1:])},
+        {"graph": replace(method.graph, edges=method.graph.edges[1:])},
     ):
-        with pytest.raises(MiniragError, match="not the corpus, graph and choices"):
+        with pytest.raises(MiniragError, match="not the corpus, graph and options"):
             build(**other)
     with pytest.raises(MiniragError, match="trained for 'grag', not for 'g-retriever'"):
-        RETRIEVER.from_graph(method.relations, encoder="lsa", trained=folder)
+        RETRIEVER.from_graph(method.graph, encoder="lsa", trained=folder)
     with pytest.raises(MiniragError, match="trained.json is missing"):
         GRAG.from_graph(GRAPH, encoder=encoder(), trained=folder / "nowhere")
 

@@ -9,15 +9,8 @@ import pytest
 
 from minirag.algorithms.textual import TextualGraph
 from minirag.core.graph_questions import GraphQuestion, GraphTask
-from minirag.corpora.detours import detours
-from minirag.reproduce.detours import near
-from minirag.reproduce.ego_retrieval import (
-    RANKINGS,
-    Ranking,
-    around_named,
-    asked_texts,
-    ego_retrieval_table,
-)
+from minirag.corpora.detours import around_named, detours
+from minirag.reproduce.detours import RANKINGS, Ranking, asked_texts, ego_retrieval_table, near
 from minirag.reproduce.graph_baselines import (
     bags_of_words,
     graph_text,
@@ -95,7 +88,7 @@ def test_counting_learns_what_counting_can_learn():
         tfidf_of_triples,
         lambda task: mean_vectors(task, WordVectors()),
     ):
-        assert regression(task, *features(task)) == ["yes", "no"]
+        assert regression(task, features(task)) == ["yes", "no"]
 
 
 def test_question_and_graph_have_columns_of_their_own():
@@ -104,7 +97,7 @@ def test_question_and_graph_have_columns_of_their_own():
         [("likes ?", "x", same), ("b ?", "y", same)] * 2,
         [("likes ?", "x", same), ("b ?", "y", same)],
     )
-    assert regression(task, *bags_of_words(task)) == ["x", "y"]
+    assert regression(task, bags_of_words(task)) == ["x", "y"]
 
 
 def test_a_node_without_edges_is_in_the_text_too():

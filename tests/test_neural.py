@@ -18,7 +18,7 @@ from tiny_model import build_tiny_model
 
 from minirag.algorithms.textual import TextualGraph
 from minirag.core.errors import MiniragError
-from minirag.neural import CODE, Settings, pretraining
+from minirag.neural import CODE, ModelOptions, pretraining
 from minirag.neural.batches import Collator, Example, TextTable
 from minirag.neural.encoder import GraphEncoder, mean_by, softmax_by
 from minirag.neural.language_model import LanguageModel, LowRank
@@ -94,7 +94,7 @@ def model_of(folder, table, tuning="frozen", **choices):
     return GraphPrompt(
         LanguageModel.load(folder, tuning=tuning),
         table.dimensions,
-        Settings(**{"hidden": 8, **choices}),
+        ModelOptions(**{"hidden": 8, **choices}),
     )
 
 
@@ -142,7 +142,7 @@ def test_softmax_and_mean_by_group_are_those_of_each_group(groups):
 def test_one_layer_is_attention_written_as_a_loop(table, messages):
     torch.manual_seed(1)
     encoder = GraphEncoder(
-        table.dimensions, Settings(hidden=5, layers=1, heads=2, messages=messages)
+        table.dimensions, ModelOptions(hidden=5, layers=1, heads=2, messages=messages)
     )
     layer, batch = encoder.layers[0], Collator(table)(EXAMPLES[:1])
     with torch.no_grad():
@@ -188,7 +188,7 @@ def test_the_official_merge_weighs_graphs_by_their_size():
 def test_other_questions_of_a_batch_change_nothing(table, merge):
     torch.manual_seed(0)
     encoder, prune, collate = (
-        GraphEncoder(table.dimensions, Settings(hidden=8, merge=merge)),
+        GraphEncoder(table.dimensions, ModelOptions(hidden=8, merge=merge)),
         SoftPruning(table.dimensions),
         Collator(table),
     )
@@ -201,13 +201,16 @@ def test_other_questions_of_a_batch_change_nothing(table, merge):
 
 def test_numbering_the_nodes_otherwise_changes_nothing(table):
     torch.manual_seed(0)
-    encoder, collate = GraphEncoder(table.dimensions, Settings(hidden=8)), Collator(table)
+    encoder, collate = GraphEncoder(table.dimensions, ModelOptions(hidden=8)), Collator(table)
     turned = Example(EXAMPLES[0].question, "red", (STAR.subgraph([3, 1, 0, 2]),))
     assert torch.allclose(encoder(collate(EXAMPLES[:1])), encoder(collate([turned])), atol=1e-5)
 
 
 def test_no_factors_are_factors_of_one(table):
-    encoder, batch = GraphEncoder(table.dimensions, Settings(hidden=8)), Collator(table)(EXAMPLES)
+    encoder, batch = (
+        GraphEncoder(table.dimensions, ModelOptions(hidden=8)),
+        Collator(table)(EXAMPLES),
+    )
     assert torch.equal(
         encoder(batch), encoder(batch, (torch.ones(len(batch.nodes)), torch.ones(len(batch.edges))))
     )
@@ -221,7 +224,7 @@ def test_without_pruning_only_the_control_hears_the_question(table):
     batch = Collator(table)(asked)
     for sees in (False, True):
         torch.manual_seed(0)
-        pooled = GraphEncoder(table.dimensions, Settings(hidden=8, sees_question=sees))(batch)
+        pooled = GraphEncoder(table.dimensions, ModelOptions(hidden=8, sees_question=sees))(batch)
         assert torch.allclose(pooled[0], pooled[1], atol=1e-5) is not sees
 
 
@@ -230,7 +233,10 @@ def test_a_pruned_edge_says_nothing_and_a_pruned_node_sends_nothing(table):
     (eq-9)
     """
     torch.manual_seed(0)
-    encoder, collate = GraphEncoder(table.dimensions, Settings(hidden=8, layers=1)), Collator(table)
+    encoder, collate = (
+        GraphEncoder(table.dimensions, ModelOptions(hidden=8, layers=1)),
+        Collator(table),
+    )
     other = TextualGraph(
         ("Ann", "Bob", "red", "Cy"), ((0, "colour", 1), (1, "colour", 2), (0, "colour", 3))
     )
@@ -249,7 +255,7 @@ def test_normalisation_undoes_the_pruning_of_a_node_without_edges():
     )
     for seed in range(3):
         torch.manual_seed(seed)
-        encoder = GraphEncoder(8, Settings(hidden=32)).eval()
+        encoder = GraphEncoder(8, ModelOptions(hidden=32)).eval()
         whole, pruned = (
             encoder(batch, (torch.tensor([factor]), torch.zeros(0))) for factor in (1.0, 0.01)
         )
@@ -316,11 +322,11 @@ def test_the_official_layers_leave_the_mlp_of_edges_without_gradient(folder, tab
 
 def test_settings_follow_paper_or_code():
     assert (
-        Settings.of() == Settings()
-        and Settings.of("code").pruning == "elementwise"
-        and not Settings.of("code").edges_in_messages
+        ModelOptions.of() == ModelOptions()
+        and ModelOptions.of("code").pruning == "elementwise"
+        and not ModelOptions.of("code").edges_in_messages
     )
-    assert Settings.of("code", pruning="scalar").pruning == "scalar"
+    assert ModelOptions.of("code", pruning="scalar").pruning == "scalar"
     for wrong in (
         {"follow": "blog"},
         {"pruning": "hard"},
@@ -328,7 +334,7 @@ def test_settings_follow_paper_or_code():
         {"messages": "against"},
     ):
         with pytest.raises(MiniragError, match="expected"):
-            Settings.of(**wrong)
+            ModelOptions.of(**wrong)
 
 
 @pytest.mark.paper("GRAG", "eq-10")
@@ -458,7 +464,7 @@ def test_any_hugging_face_model_will_do(tmp_path, table):
         )
     )
     for language in (llama, LanguageModel(gpt, llama.tokenizer)):
-        model = GraphPrompt(language, table.dimensions, Settings(hidden=8))
+        model = GraphPrompt(language, table.dimensions, ModelOptions(hidden=8))
         report = Trainer(model, Collator(table), Plan(alignment_epochs=1, epochs=1, batch=2)).fit(
             EXAMPLES, EXAMPLES
         )
@@ -600,9 +606,9 @@ def test_nothing_to_train_on_is_said(folder, table):
     with pytest.raises(MiniragError, match="no text"):
         TextTable([], Letters())
     with pytest.raises(MiniragError, match="no option 'colour'"):
-        Settings.of(colour="red")
+        ModelOptions.of(colour="red")
     with pytest.raises(MiniragError, match="layers=0: expected a whole number from 1"):
-        Settings(layers=0)
+        ModelOptions(layers=0)
     with pytest.raises(MiniragError, match="batch and patience from 1"):
         Plan(batch=0)
     for device in ("gpu", "cuda:99"):

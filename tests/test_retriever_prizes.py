@@ -180,18 +180,14 @@ TABLE = {
 def test_the_operator_says_what_it_prized_and_what_the_tree_took():
     index = EgoIndex.build(GRAPH, TableEncoder(TABLE, dimensions=8), hops=1)
     [step] = steiner(["What does the tide turn?"], index, k=2, k_e=1)
-    assert (step.data["nodes"], step.data["edges"]) == ((0, 1), (0,))
+    assert (step.nodes, step.edges) == ((0, 1), (0,))
     assert step.items == (("tide", 2.0), ("mill", 1.0), ("tide -> turns -> mill", 1.0))
     assert (
         step.summary
         == "prizes on 2 nodes and 1 edge; the tree that collects them has 2 nodes and 1 edge"
     )
-    assert step.data["node_prizes"].tolist() == [2, 1, 0, 0] and step.data[
-        "edge_prizes"
-    ].tolist() == [1, 0, 0]
-    assert GRAPH.subgraph(step.data["nodes"], step.data["edges"]).lines() == [
-        "tide -> turns -> mill"
-    ]
+    assert step.node_prizes.tolist() == [2, 1, 0, 0] and step.edge_prizes.tolist() == [1, 0, 0]
+    assert GRAPH.subgraph(step.nodes, step.edges).lines() == ["tide -> turns -> mill"]
 
 
 def test_edges_with_one_text_tie_whatever_stands_between_them():
@@ -205,7 +201,7 @@ def test_edges_with_one_text_tie_whatever_stands_between_them():
         ["question"], EgoIndex.build(graph, TableEncoder(words, 300), hops=0), k=0, k_e=3
     )
     assert all(
-        len({prize for prize, text in zip(step.data["edge_prizes"], texts) if text == word}) == 1
+        len({prize for prize, text in zip(step.edge_prizes, texts) if text == word}) == 1
         for word in words
         if word != "question"
     )
@@ -214,11 +210,9 @@ def test_edges_with_one_text_tie_whatever_stands_between_them():
 def test_a_batch_gives_what_each_question_gives_alone():
     index = EgoIndex.build(GRAPH, TableEncoder(TABLE, dimensions=8), hops=1)
     questions = ["What does the tide turn?", "river", "sells to"]
-    together = [
-        (step.data["nodes"], step.data["edges"], step.items) for step in steiner(questions, index)
-    ]
+    together = [(step.nodes, step.edges, step.items) for step in steiner(questions, index)]
     assert together == [
-        (step.data["nodes"], step.data["edges"], step.items)
+        (step.nodes, step.edges, step.items)
         for question in questions
         for step in steiner([question], index)
     ]
@@ -228,9 +222,9 @@ def test_a_batch_gives_what_each_question_gives_alone():
 def test_graphs_without_edges_or_nodes():
     encoder = TableEncoder(TABLE, dimensions=8)
     [step] = steiner(["tide"], EgoIndex.build(TextualGraph(("tide", "mill")), encoder, hops=1))
-    assert (step.data["nodes"], step.data["edges"]) == ((0, 1), ())
+    assert (step.nodes, step.edges) == ((0, 1), ())
     [step] = steiner(["tide"], EgoIndex.build(TextualGraph(()), encoder, hops=1))
-    assert (step.data["nodes"], step.data["edges"], step.items) == ((), (), ())
+    assert (step.nodes, step.edges, step.items) == ((), (), ())
 
 
 @pytest.mark.parametrize("wrong", [{"k": -1}, {"k_e": -1}, {"edge_cost": -0.1}])

@@ -7,7 +7,7 @@ import pytest
 from minirag.core.errors import MiniragError
 from minirag.core.graph_questions import GraphQuestion
 from minirag.corpora.expla_graphs import parse_graph
-from minirag.reproduce.stance_features import count_negated
+from minirag.reproduce.stance_baselines import count_negated
 from minirag.widgets import StanceExplorer
 
 ONE, TWO = "any negated relation", "negated relation xor denying belief"

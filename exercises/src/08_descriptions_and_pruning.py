@@ -417,7 +417,7 @@ print(f"pruned:   {unit(pooled(*alphas)) @ question:.2f}")
 #
 # `minirag.algorithms.descriptions` has to agree with you on every graph with ordinary names in which the root has an edge and reaches all the rest. (For a
 # lone root the package writes one line with the name alone: yours has no line, and the node is lost. The pruning layer of the package is
-# `minirag.neural.pruning`, written in torch, because there the weights are learnt.)
+# `minirag.neural.model`, written in torch, because there the weights are learnt.)
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from random import Random

@@ -106,8 +106,9 @@ def train(
 
 def lesson_of(asked: Asked) -> "tuple[Lesson, Path]":
     """What is taught, and the folder where it goes."""
-    from ..evaluate.training import TASKS, corpus_lesson, split_questions, task_lesson
+    from ..evaluate.training import corpus_lesson, split_questions
     from ..methods import METHODS
+    from ..reproduce.graph_conditions import TASKS, task_lesson
     from ..methods.graph_prompted import GraphPrompted
 
     method, name = asked.method, asked.corpus
@@ -127,7 +128,7 @@ def lesson_of(asked: Asked) -> "tuple[Lesson, Path]":
     follow = {"follow": asked.follow} if asked.follow != "paper" else {}
     built, state = session.open(method, **follow)
     assert isinstance(built, GraphPrompted)
-    say(repr(built.relations), f"Index: {state}.")
+    say(repr(built.graph), f"Index: {state}.")
     return corpus_lesson(built, session.corpus), asked.folder or built.trained_folder
 
 
@@ -190,7 +191,7 @@ def report(told: dict[str, Any]) -> None:
 
 def next_lines(asked: Asked, told: dict[str, Any], lesson: "Lesson", folder: Path) -> list[str]:
     """What to type next: the folder only where the model is not looked for by itself."""
-    from ..evaluate.training import TASKS
+    from ..reproduce.graph_conditions import TASKS
 
     if asked.corpus in TASKS:
         return [

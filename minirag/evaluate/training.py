@@ -129,14 +129,12 @@ def train(
         return bundles.load(folder, "cpu").told
     run, plan = run_folder(folder, key), lesson.plan
     learnt, pretraining = lesson.parts["train"], replace(lesson.pretraining, seed=plan.seed)
-    source, own, limits = language_model, None, {}
-    if not source:
-        source = own = taught_once(
-            run / bundles.LANGUAGE, lambda: learnt, lesson.words, pretraining
-        )
+    own, limits = None, {}
+    if not language_model:
+        own = taught_once(run / bundles.LANGUAGE, lambda: learnt, lesson.words, pretraining)
         limits = {"max_text": pretraining.max_text}
     torch.manual_seed(plan.seed)
-    language = LanguageModel.load(source, tuning=tuning, **limits)
+    language = LanguageModel.load(own or str(language_model), tuning=tuning, **limits)
     seen = [example for part in PARTS for example in lesson.parts[part]]
     table = TextTable.of(seen, lesson.encoder)
     model, collate = GraphPrompt(language, table.dimensions, lesson.options), Collator(table)

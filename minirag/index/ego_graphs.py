@@ -1,10 +1,12 @@
 """The ego-graph of every node of a textual graph, each as one vector: what GRAG searches."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from ..algorithms.textual import TextualGraph
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
+from ..core.graph import Graph
 from ..core.trace import VectorStep
 from .vectors import Queries
 
@@ -214,3 +217,17 @@ def _places(graph: TextualGraph, rows: Rows) -> tuple[NDArray[np.int64], NDArray
     nodes = [rows[text] for text in graph.nodes]
     edges = [rows[text] for _, text, _ in graph.edges]
     return np.array(nodes, dtype=np.int64), np.array(edges, dtype=np.int64)
+
+
+def textual_graph(
+    graph: Graph, parallel_edges: Literal["keep", "drop"] = "keep"
+) -> tuple[TextualGraph, tuple[int, ...]]:
+    """`(TextualGraph, positions)`: names and relations of a graph as texts; positions say where in
+    `graph.edges` each edge comes from.
+    """
+    kept = list(enumerate(graph.edges))
+    if parallel_edges == "drop":
+        joined = Counter((edge.source, edge.target) for edge in graph.edges)
+        kept = [(i, edge) for i, edge in kept if joined[edge.source, edge.target] == 1]
+    edges = tuple((edge.source, edge.name, edge.target) for _, edge in kept)
+    return TextualGraph(tuple(node.name for node in graph.nodes), edges), tuple(i for i, _ in kept)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_type_hints
+from typing import Any, ClassVar, Protocol, Self, get_type_hints
 
 from ..core.corpus import Chunk
 from ..core.errors import MiniragError
@@ -25,7 +25,7 @@ from ..core.options import (
 from ..core.results import Answer, Passage, Retrieval
 from ..core.trace import ChunkStep, Step, Trace
 from ..index.vectors import AnyEncoder
-from ..llm import LLM, load_llm
+from ..llm import LLM, Ledger, load_llm
 from ..operators import rank
 from ..operators.ranking import Ties
 from ..prompts import Task, find_task
@@ -87,6 +87,16 @@ def options_as_parameters(owner: type["Method"]) -> list[inspect.Parameter]:
         )
         for name in names_of(owner.options_type)
     ]
+
+
+class Writer(Protocol):
+    """Who writes the answers, and counts what they cost."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def ledger(self) -> Ledger: ...
 
 
 class Method:
@@ -192,6 +202,11 @@ class Method:
         self.check_task(task)
         return find_task(task or self.answer_task)
 
+    @property
+    def writer(self) -> Writer:
+        """The language model, or the model that a method trains instead."""
+        return self.llm
+
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
     ) -> tuple[Sections, Retrieval]:
@@ -214,12 +229,12 @@ class Method:
 
         Source: Survey, Sec. 6.3 (generation)
         """
-        reader = self.reader(task)
+        reader, writer = self.reader(task), self.writer
         retrieval = self.retrieve(question, k)
-        before = self.llm.ledger.snapshot()
+        before = writer.ledger.snapshot()
         text, retrieval = self.generate(retrieval, reader)
-        spent = (self.llm.ledger - before).total
-        return Answer(text, self.llm.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
+        spent = (writer.ledger - before).total
+        return Answer(text, writer.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
 
 
 class StoredMethod(Method):

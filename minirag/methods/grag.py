@@ -1,40 +1,53 @@
 """GRAG: whole neighbourhoods of a graph are retrieved, and a trained model answers from their shape
 and their text.
 
-Paper: GRAG, Sec. 4. Official code: HuieL/GRAG, at the commit named in the fact sheet. What of it is
-not rebuilt: the description of an ego-graph, which nothing there calls and which fails on most
-graphs; the encoders other than graph attention, which crash; tables of nodes and edges that no
-longer match the graph after parallel edges were dropped; and one identical question for all of
-ExplaGraphs, which is a choice of that loader.
+Paper: GRAG, Sec. 4. Its equations stand here in their order: `index` (Eq. 2), `score_many` (Eq. 3
+and 4), `hard_prompt` and `generate` (Eq. 5 to 11). Quoted comments are the paper's words. The
+networks themselves are in `minirag.neural`: soft pruning, projector and loss in `model`, graph
+attention in `encoder`.
+
+Official code: HuieL/GRAG, at the commit named in the fact sheet. What of it is not rebuilt: the
+description of an ego-graph, which nothing there calls and which fails on most graphs; the encoders
+other than graph attention, which crash; tables of nodes and edges that no longer match the graph
+after parallel edges were dropped; and one identical question for all of ExplaGraphs, which is a
+choice of that loader.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
 
 import numpy as np
 
 from ..algorithms.descriptions import describe_all, flat_text
+from ..algorithms.ego_graphs import Direction
 from ..algorithms.vectors import SAME
 from ..core.options import Count, Positive
+from ..core.results import Retrieval
+from ..core.trace import EgoGraphStep, Step, SubgraphStep, VectorStep
+from ..index import EgoIndex
 from ..neural import CODE as MODEL_CODE
-from ..operators import subgraph
-from .graph_prompted import GraphPrompted, ModelChoices
+from ..operators import question, subgraph
+from ..prompts import Task
+from .graph_prompted import GraphPrompted, Piece, PromptOptions
 
 
 @dataclass(frozen=True)
-class GragChoices(ModelChoices):
-    """Everything about GRAG that can be chosen, besides `ModelChoices`. The defaults are the
-    paper's; `CODE` holds what the official code does instead.
+class GragOptions(PromptOptions):
+    """Everything about GRAG that can be chosen. The defaults are the paper's; `CODE` holds what the
+    official code does instead.
 
-    hops, top: the paper's k and N. direction: "both" forgets which way a relation was written down,
-    since the triples of a text point either way (on the task `detours` it ranks the named entity's
-    ego-graph first for .2 % of the questions, "out" for 22.8 %); "out" takes what the root reaches,
-    "in" what reaches the root (code). text "flat": for each ego-graph the tables of its
-    `text_items` nodes and edges that are most similar to the question (code).
+    hops, top: the paper's k and N.
+    direction: "both" forgets which way a relation was written down, since the triples of a text
+    point either way (on the task `detours` it ranks the named entity's ego-graph first for .2 % of
+    the questions, "out" for 22.8 %); "out" takes what the root reaches, "in" what reaches the root
+    (code).
+    text_items: where `text` is "flat", the tables of each ego-graph hold so many of its nodes and
+    edges, those most similar to the question (code).
     """
 
     hops: Count = 2
-    direction: Literal["out", "in", "both"] = "both"
+    direction: Direction = "both"
     top: Positive = 10
     text_items: Count = 10
 
@@ -55,33 +68,90 @@ class GRAG(GraphPrompted):
     primitive = "Question vector"
     granularity = ("Subgraph",)
     operators = {"subgraph": ("VDB",)}
-    kind = (GragChoices, CODE)
+    options_type = GragOptions
+    settings = {"paper": {}, "code": CODE}
+    chosen: GragOptions
 
-    def subgraphs(self, questions):
-        return [(step,) for step in subgraph.ego_graphs(questions, self.index, self.chosen.top)]
+    # Sec. 4.1, textual subgraph indexing: "we index k-hop ego-graphs in G and convert them to graph
+    # embeddings".
 
-    def pieces(self, step):
+    @cached_property
+    def index(self) -> EgoIndex:
+        """Eq. 2: z_g = POOL(PLM({T_n}, {T_e})), the mean vector of the texts of nodes and edges, of
+        the ego-graph g of every node.
+
+        Source: GRAG, Eq. 2 (eq-2)
+        """
+        options = self.chosen
+        return EgoIndex.build(self.textual_graph, self.encoder, options.hops, options.direction)
+
+    # Sec. 4.1, textual subgraph ranking.
+
+    def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
+        """Ego-graphs, and the passages that they speak for: the trace of each question."""
+        # Eq. 3: z_q = PLM(q), by "the same PLM".
+        asked = question.vector(questions, self.encoder) if questions else []
+        # Eq. 4: S(G)_N = argtopN cos(z_q, z_g).
+        found = self.subgraphs(asked)
+        # Not in the paper: the passages of these ego-graphs.
+        return [(step, *self.passages(z_q, step)) for z_q, step in zip(asked, found)]
+
+    def subgraphs(self, asked: Sequence[VectorStep]) -> list[EgoGraphStep]:
+        """S(G)_N, "the top-N relevant subgraphs" of each question.
+
+        Source: GRAG, Eq. 4 (eq-4)
+        """
+        return subgraph.ego_graphs(asked, self.index, self.chosen.top)
+
+    def pieces(self, found: SubgraphStep) -> list[Piece]:
         """(node positions, edge positions) of each retrieved ego-graph, its root first."""
-        return [self.index.subgraph(root)[1:] for _, root, _ in step.data["roots"]]
+        roots = found.roots if isinstance(found, EgoGraphStep) else ()
+        return [self.index.subgraph(root.index)[1:] for root in roots]
 
-    def text_of(self, question, pieces, graphs):
-        """The hard prompt: the ego-graphs' descriptions in their order, a line that several share
-        only once; or the tables of the official code.
+    # Sec. 4.1, textual subgraph pruning, and Sec. 4.2, generation.
+
+    def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
+        """Y, which the trained model writes from [h_G; h_T; h_q].
+
+        Source: GRAG, Eq. 5-11 (eq-5, eq-6, eq-7, eq-8, eq-9, eq-10, eq-11)
+        """
+        model, language = self.writer.model, self.writer.model.language
+        example = self.example(retrieval.question, retrieval.trace.last(EgoGraphStep))
+        # Eq. 5: z_n = PLM(T_n) and z_e = PLM(T_e), of all g in S(G)_N.
+        batch = self.writer.batch([example], self.encoder)
+        # Eq. 6: alpha_n = MLP_phi1(z_n - z_q), alpha_e = MLP_phi2(z_e - z_q), "to scale the node &
+        # edge attributes".
+        alphas = model.factors(batch)
+        # Eq. 7: h_q = TextEmbedder(q). Eq. 8: h_T = TextEmbedder(Concat({D_g})). Here as the ids of
+        # their tokens, which "the first layer" of the language model embeds.
+        h_q = language.question_ids(example.question)
+        h_T = language.text_ids(example.text)  # noqa: N806  # the paper's letter
+        # Eq. 9: m_u = MSG(alpha_u h_u, alpha_uv e_uv), for u in N(v) and v itself, in every layer.
+        # Eq. 10: h_G = MLP_phi3(1/N sum of POOL(GNN(g)) over g).
+        h_G = model.token(batch, alphas)  # noqa: N806  # the paper's letter
+        # Eq. 11: p(Y | G, q) = product of p(y_i | y_<i, [h_G; h_T; h_q]), the likeliest y_i each.
+        [text] = language.write([h_T + h_q], h_G)
+        self.writer.count(h_T + h_q, text)
+        return text, retrieval
+
+    def hard_prompt(self, text: str, pieces: Sequence[Piece]) -> str:
+        """Concat({D_g}): each ego-graph's description, "a tree-like structure": the edges of the
+        tree T_g in pre-order, those of E_g at their head nodes. A line that several share stands
+        only once. Or the tables of the official code.
 
         Source: GRAG, Eq. 8 (eq-8)
         """
         if self.chosen.text == "none":
             return ""
         if self.chosen.text == "description":
-            return describe_all(graphs)
-        asked = np.asarray(self.encoder.encode([question], kind="query")[0], dtype=np.float64)
-        nodes, edges = (
-            np.round(vectors @ asked, SAME)
-            for vectors in (self.index.node_vectors, self.index.edge_vectors)
-        )
-        best = lambda places, cosines: sorted(places, key=lambda place: (-cosines[place], place))[
-            : self.chosen.text_items
-        ]
-        return "\n".join(
-            flat_text(self.graph, best(some, nodes), best(others, edges)) for some, others in pieces
-        )
+            return describe_all(self.textual_graph.subgraph(*piece) for piece in pieces)
+        [z_q] = np.asarray(self.index.question_vectors([text]), dtype=np.float64)
+        nodes = np.round(self.index.node_vectors @ z_q, SAME)
+        edges = np.round(self.index.edge_vectors @ z_q, SAME)
+        tables = [(self._nearest(some, nodes), self._nearest(rest, edges)) for some, rest in pieces]
+        return "\n".join(flat_text(self.textual_graph, *table) for table in tables)
+
+    def _nearest(self, places: Sequence[int], cosines: np.ndarray) -> list[int]:
+        """The `text_items` places with the highest cosine, equals by position."""
+        ranked = sorted(places, key=lambda place: (-cosines[place], place))
+        return ranked[: self.chosen.text_items]

@@ -1,5 +1,5 @@
 """What GRAG and G-Retriever share: a textual graph made of a corpus, passages for a retrieved
-subgraph, and answers by a trained model.
+subgraph, and the trained model that answers.
 
 Neither paper retrieves passages. So that both can stand beside the other methods, the kit lets
 every retrieved edge speak for the passages it was read from, with the cosine of its own three texts
@@ -9,35 +9,40 @@ additions.
 
 import hashlib
 import json
-from collections import Counter
+from abc import abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ..algorithms.textual import TextualGraph
 from ..algorithms.vectors import SAME, normalize
+from ..core.corpus import Corpus, Extraction
+from ..core.encoder import Encoder
 from ..core.errors import MiniragError
-from ..core.files import cache_folder, write_atomic
+from ..core.files import cache_folder
 from ..core.graph import Graph
-from ..core.options import choose, vary
-from ..core.results import Answer
-from ..core.trace import Step
+from ..core.options import Settings, choose, vary
+from ..core.trace import ChunkStep, EdgeStep, ScoredEdge, SubgraphStep, Vector, VectorStep
 from ..encoders.text_encoders import load_encoder
 from ..graphs import choose_extraction, knowledge_graph
-from ..index import EgoIndex
-from ..llm import load_llm
-from ..neural import ModelOptions as Settings
+from ..index.ego_graphs import EgoIndex, textual_graph
+from ..llm import LLM, load_llm
+from ..neural import HardPrompt, ModelOptions
 from ..neural import trained as bundles
-from ..operators import chunk
+from ..operators import chunk, question
 from ..operators.ranking import top_items
 from ..operators.relationship import label
-from .base import Method
+from ..prompts import Task, find_task
+from .base import StoredMethod
 
-CHOICES = "choices.json"
-HardPrompt = Literal["description", "flat", "none"]
+if TYPE_CHECKING:  # torch is heavy: it loads when a model is trained or asked
+    from ..neural.batches import Example
+
+Piece = tuple[Sequence[int], Sequence[int]]  # a subgraph: positions of its nodes and edges
 
 
 class NeedsTraining(MiniragError):
@@ -45,9 +50,8 @@ class NeedsTraining(MiniragError):
 
 
 @dataclass(frozen=True)
-class ModelChoices(Settings):
-    """What both methods can choose about the graph and the text, besides the `Settings` of the
-    model.
+class PromptOptions(ModelOptions):
+    """What both methods can choose about the graph and the text, besides the `ModelOptions`.
 
     parallel_edges: "keep", or "drop" all edges between two nodes that more than one edge joins in
     the same direction.
@@ -58,26 +62,15 @@ class ModelChoices(Settings):
     parallel_edges: Literal["keep", "drop"] = "keep"
     text: HardPrompt = "description"
 
-    def settings(self):
-        """The model's `Settings`."""
-        return Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+    def model_options(self) -> ModelOptions:
+        """Those of the model alone."""
+        names = [field.name for field in fields(ModelOptions)]
+        return ModelOptions(**{name: getattr(self, name) for name in names})
 
 
-def textual_graph(graph, parallel_edges="keep"):
-    """`(TextualGraph, positions)`: names and relations of a graph as texts; positions say where in
-    `graph.edges` each edge comes from.
-    """
-    kept = range(len(graph.edges))
-    if parallel_edges == "drop":
-        joined = Counter((edge.source, edge.target) for edge in graph.edges)
-        kept = [i for i in kept if joined[graph.edges[i].source, graph.edges[i].target] == 1]
-    edges = tuple((graph.edges[i].source, graph.edges[i].name, graph.edges[i].target) for i in kept)
-    return TextualGraph(tuple(node.name for node in graph.nodes), edges), tuple(kept)
-
-
-class GraphPrompted(Method):
-    """Subclasses set `kind`, their choices and what the released code does instead, and write
-    `subgraphs`, `pieces` and `text_of`.
+class GraphPrompted(StoredMethod):
+    """Subclasses write `index`, `subgraphs`, `pieces` and `hard_prompt`, `score_many` and
+    `generate`.
 
     `answer` needs a trained model: `minirag train NAME CORPUS` makes one, and it is found again by
     all that it depends on.
@@ -87,275 +80,232 @@ class GraphPrompted(Method):
 
     graph_type = "knowledge"
     needs_training = True
-    answer_task = None
-    kind = ()
+    answer_task = ""
+    options_type: ClassVar[type[PromptOptions]] = PromptOptions
+    settings: ClassVar[Settings] = {"paper": {}, "code": {}}
+    stored_type = Graph
+    chosen: PromptOptions
 
-    def __init__(self, relations, llm, encoder, chosen, extraction="", trained=None):
-        super().__init__(relations.chunks, llm)
-        self.relations, self.chosen, self.extraction = relations, chosen, extraction
-        self.encoder = load_encoder(encoder).fit([one.passage for one in self.chunks])
-        self.graph, self.read_from = textual_graph(relations, chosen.parallel_edges)
+    def __init__(
+        self,
+        graph: Graph,
+        llm: LLM,
+        encoder: Encoder | str,
+        chosen: PromptOptions,
+        extraction: str = "",
+        trained: str | Path | None = None,
+    ) -> None:
+        super().__init__(graph.chunks, llm)
+        self.graph, self.chosen, self.extraction = graph, chosen, extraction
+        self.encoder: Encoder = load_encoder(encoder).fit([each.passage for each in self.chunks])
+        self.textual_graph, self.read_from = textual_graph(graph, chosen.parallel_edges)
         self.trained = Path(trained) if trained is not None else None
         if self.trained is not None:
             self.check(bundles.read(self.trained))
 
-    def __repr__(self):
-        return f"{type(self).__name__} over a {self.relations!r}; encoder {self.encoder.name}; answers only after training"
-
-    @classmethod
-    def choose(cls, follow="paper", **choices):
-        """The choices of the paper or of the code, with single ones changed. An unknown name is an
-        error that lists the known ones.
-        """
-        kind, code = cls.kind
-        return choose(kind, {"paper": {}, "code": code}, follow, choices)
+    def __repr__(self) -> str:
+        over = f"{type(self).__name__} over a {self.graph!r}; encoder {self.encoder.name}"
+        return f"{over}; answers only after training"
 
     @classmethod
     def build(
         cls,
-        corpus,
-        llm="offline",
-        encoder="minilm",
-        extraction=None,
-        executor=None,
-        follow="paper",
-        trained=None,
-        **choices,
-    ):
+        corpus: Corpus,
+        llm: LLM | str = "offline",
+        encoder: Encoder | str = "minilm",
+        extraction: Extraction | str | None = None,
+        executor: Executor | None = None,
+        follow: str | None = None,
+        trained: str | Path | None = None,
+        **options: Any,  # the fields of `options_type`
+    ) -> Self:
         """Read triples, make them a graph of texts, encode it.
 
         extraction: None lets `llm` read the text; a name picks one that came with the corpus; an
         `Extraction` is used as it is.
+        follow: "paper" (the default) or "code".
         trained: the folder of a model that `minirag train` wrote, if it is not where it is looked
-        for. follow, **choices: see the choices' class.
+        for.
         """
-        chosen, llm = cls.choose(follow, **choices), load_llm(llm)
+        chosen, asked = choose(cls.options_type, cls.settings, follow, options), load_llm(llm)
         named = "rules" if extraction is None else extraction if isinstance(extraction, str) else ""
-        relations = knowledge_graph(
-            corpus.chunks, choose_extraction(corpus, extraction, llm, executor)
-        )
-        method = cls(relations, llm, encoder, chosen, named, trained)
-        method.index  # encoded now, not when the first question comes
+        read = choose_extraction(corpus, extraction, asked, executor)
+        method = cls(knowledge_graph(corpus.chunks, read), asked, encoder, chosen, named, trained)
+        _ = method.index  # encoded now, not when the first question comes
         return method
 
     @classmethod
     def from_graph(
-        cls, graph, llm="offline", encoder="minilm", follow="paper", trained=None, **choices
-    ):
+        cls,
+        graph: Graph,
+        llm: LLM | str = "offline",
+        encoder: Encoder | str = "minilm",
+        follow: str | None = None,
+        trained: str | Path | None = None,
+        **options: Any,  # the fields of `options_type`
+    ) -> Self:
         """The method over a `Graph` that exists already."""
-        return cls(graph, load_llm(llm), encoder, cls.choose(follow, **choices), "", trained)
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        return cls(graph, load_llm(llm), encoder, chosen, trained=trained)
 
-    def with_options(self, **choices):
-        """The same graph with other choices."""
-        chosen = vary(self.chosen, choices)
-        return type(self)(self.relations, self.llm, self.encoder, chosen, self.extraction)
-
-    def save(self, folder):
-        """Write graph and choices to a folder, in open formats. Vectors stay in the embedding
-        cache, a trained model in its own folder.
-        """
-        self.relations.save(Path(folder) / "graph")
-        kept = {
-            "choices": asdict(self.chosen),
-            "extraction": self.extraction,
-            "trained": str(self.trained) if self.trained else None,
-        }
-        write_atomic(Path(folder) / CHOICES, json.dumps(kept, indent=1) + "\n")
-
-    @classmethod
-    def load(cls, folder, llm="offline", encoder="minilm"):
-        """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
-        folder = Path(folder)
-        if not (folder / CHOICES).is_file():
-            raise MiniragError(
-                f"{folder} holds no saved {cls.__name__} index: {CHOICES} is missing. Build it again."
-            )
-        kept = json.loads((folder / CHOICES).read_text(encoding="utf-8"))
-        return cls(
-            Graph.load(folder / "graph"),
-            load_llm(llm),
-            encoder,
-            cls.choose(**kept["choices"]),
-            kept["extraction"],
-            kept["trained"],
-        )
-
-    @cached_property
-    def index(self):
-        """The `EgoIndex` that the operators search."""
-        return EgoIndex.build(self.graph, self.encoder, self.hops, self.direction)
+    def with_options(self, **options: Any) -> Self:  # Any: the fields of `options_type`
+        """The same graph with other options."""
+        chosen = vary(self.chosen, options)
+        return type(self)(self.graph, self.llm, self.encoder, chosen, self.extraction)
 
     @property
-    def hops(self):
-        """Of the ego-graphs; a method without ego-graphs takes none and uses only the vectors of
-        nodes and edges.
-        """
-        return getattr(self.chosen, "hops", 0)
+    def stored(self) -> Graph:
+        return self.graph
+
+    def extras(self) -> dict[str, object]:
+        trained = str(self.trained) if self.trained else None
+        return {"extraction": self.extraction, "trained": trained}
+
+    # What each of the two methods writes.
 
     @property
-    def direction(self):
-        """Of the ego-graphs: see `minirag.algorithms.ego_graphs.members`."""
-        return getattr(self.chosen, "direction", "both")
+    @abstractmethod
+    def index(self) -> EgoIndex:
+        """What the operators search."""
 
-    def score_many(self, questions):
-        """Subgraph, its edges by their own similarity, passages: the trace of each question."""
-        asked = (
-            np.asarray(self.encoder.encode(questions, kind="query"), dtype=np.float64)
-            if questions
-            else ()
-        )
-        traces = []
-        for vector, steps in zip(asked, self.subgraphs(questions)):
-            related = self._similar(vector, steps[-1])
-            [scored] = chunk.from_relationships([related], self.relations, self._titles)
-            traces.append((*steps, related, self._with_lone_nodes(vector, steps[-1], scored)))
-        return traces
+    @abstractmethod
+    def subgraphs(self, asked: Sequence[VectorStep]) -> Sequence[SubgraphStep]:
+        """The subgraph of each question."""
 
-    def _similar(self, vector, step):
+    @abstractmethod
+    def pieces(self, found: SubgraphStep) -> list[Piece]:
+        """The graphs that are shown to the model, of a retrieved subgraph."""
+
+    @abstractmethod
+    def hard_prompt(self, text: str, pieces: Sequence[Piece]) -> str:
+        """The text of these graphs for the question `text`."""
+
+    # Passages, which neither paper retrieves.
+
+    def passages(self, asked: VectorStep, found: SubgraphStep) -> tuple[EdgeStep, ChunkStep]:
+        """The retrieved edges by their own similarity, and the passages that they and the nodes
+        without an edge speak for.
+        """
+        vector = np.asarray(asked.vector, dtype=np.float64)
+        related = self._similar_edges(vector, found)
+        [scored] = chunk.from_relationships([related], self.graph, self._titles)
+        return related, self._with_lone_nodes(vector, found, scored)
+
+    def _similar_edges(self, vector: Vector, found: SubgraphStep) -> EdgeStep:
         """The retrieved edges with the cosine of their three texts' mean vector and the question;
         what points away counts 0.
         """
-        edges = list(step.data["edges"])
-        cosines = (
-            np.round(self._edge_texts[edges] @ vector, SAME).clip(min=0) if edges else np.zeros(0)
-        )
-        best = sorted(zip(edges, cosines.tolist()), key=lambda pair: (-pair[1], pair[0]))
-        relations = [(self.read_from[edge], cosine) for edge, cosine in best]
-        items = tuple((label(self.relations, edge), cosine) for edge, cosine in relations[:10])
-        return Step(
-            "relationship similarity",
-            f"{len(edges)} retrieved edges by the cosine of their texts and the question",
-            items,
-            {"relations": relations},
-        )
+        cosines = np.round(self._edge_texts[list(found.edges)] @ vector, SAME).clip(min=0)
+        best = sorted(zip(cosines.tolist(), found.edges), key=lambda pair: (-pair[0], pair[1]))
+        places = [(self.read_from[edge], cosine) for cosine, edge in best]
+        edges = tuple(ScoredEdge(label(self.graph, i), i, cosine) for i, cosine in places)
+        of_texts = "by the cosine of their texts and the question"
+        summary = f"{len(edges)} retrieved edges {of_texts}"
+        return EdgeStep("relationship similarity", summary, edges=edges)
 
-    def _with_lone_nodes(self, vector, step, scored):
-        joined = {end for edge in step.data["edges"] for end in self.graph.edges[edge][::2]}
-        lone = [node for node in step.data["nodes"] if node not in joined]
+    def _with_lone_nodes(self, vector: Vector, found: SubgraphStep, scored: ChunkStep) -> ChunkStep:
+        joined = {end for edge in found.edges for end in self.textual_graph.edges[edge][::2]}
+        lone = [node for node in found.nodes if node not in joined]
         if not lone:
             return scored
-        scores = scored.data["scores"].copy()
-        cosines = np.round(
-            normalize(self.index.node_vectors[lone].astype(np.float64)) @ vector, SAME
-        ).clip(min=0)
-        for node, cosine in zip(lone, cosines.tolist()):
-            scores[sorted(set(self.relations.nodes[node].chunks))] += cosine
-        said = f"{scored.summary}, and {len(lone)} nodes without a retrieved edge"
-        return Step(scored.operator, said, top_items(self._titles, scores), {"scores": scores})
+        scores = scored.scores.copy()
+        vectors = normalize(self.index.node_vectors[lone].astype(np.float64))
+        for node, cosine in zip(lone, np.round(vectors @ vector, SAME).clip(min=0).tolist()):
+            scores[sorted(set(self.graph.nodes[node].chunks))] += cosine
+        summary = f"{scored.summary}, and {len(lone)} nodes without a retrieved edge"
+        items = top_items(self._titles, scores)
+        return ChunkStep(scored.operator, summary, items, scores=scores)
 
     @cached_property
-    def _edge_texts(self):
+    def _edge_texts(self) -> Vector:
         """(edges, d): the unit mean vector of head, relation and tail."""
-        nodes, edges = (
-            self.index.node_vectors.astype(np.float64),
-            self.index.edge_vectors.astype(np.float64),
-        )
-        heads, tails = ([edge[place] for edge in self.graph.edges] for place in (0, 2))
-        return (
-            normalize(nodes[heads] + edges + nodes[tails])
-            if len(heads)
-            else np.zeros((0, nodes.shape[1]))
-        )
+        nodes, triples = self.index.node_vectors.astype(np.float64), self.textual_graph.edges
+        if not triples:
+            return np.zeros((0, nodes.shape[1]))
+        heads, tails = [head for head, _, _ in triples], [tail for _, _, tail in triples]
+        texts = nodes[heads] + self.index.edge_vectors.astype(np.float64) + nodes[tails]
+        return np.asarray(normalize(texts), dtype=np.float64)
 
     @cached_property
-    def _titles(self):
-        return [one.label for one in self.chunks]
+    def _titles(self) -> list[str]:
+        return [each.label for each in self.chunks]
 
-    def examples(self, questions, answers=None):
-        """What the model sees of each question, as `minirag.neural.batches.Example`; answers are
-        for training only and never decide what is retrieved.
+    # The trained model.
+
+    def examples(
+        self, questions: Sequence[str], answers: Sequence[str] | None = None
+    ) -> list["Example"]:
+        """What the model sees of each question; answers are for training only and never decide what
+        is retrieved.
 
         Source: GRAG, Eq. 7-8 (eq-7, eq-8)
         """
+        found = self.subgraphs(question.vector(questions, self.encoder)) if questions else ()
+        due = answers or [""] * len(questions)
+        return [self.example(text, step, ans) for text, step, ans in zip(questions, found, due)]
+
+    def example(self, text: str, found: SubgraphStep, answer: str = "") -> "Example":
+        """What the model sees of the question `text`, for which this subgraph was retrieved."""
         from ..neural.batches import Example
 
-        made = []
-        for question, answer, steps in zip(
-            questions, answers or [""] * len(questions), self.subgraphs(questions)
-        ):
-            pieces = self.pieces(steps[-1])
-            graphs = tuple(self.graph.subgraph(nodes, edges) for nodes, edges in pieces)
-            made.append(Example(question, answer, graphs, self.text_of(question, pieces, graphs)))
-        return made
+        pieces = self.pieces(found)
+        graphs = tuple(self.textual_graph.subgraph(*piece) for piece in pieces)
+        return Example(text, answer, graphs, self.hard_prompt(text, pieces))
 
     @cached_property
-    def fingerprint(self):
-        """A hash of all that a trained model depends on: passages, graph, encoder and choices."""
-        parts = [
-            self.name,
-            self.encoder.name,
-            asdict(self.chosen),
-            self.graph.nodes,
-            self.graph.edges,
-            [[one.id, one.passage] for one in self.chunks],
-        ]
-        return hashlib.sha256(
-            json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        ).hexdigest()[:20]
+    def fingerprint(self) -> str:
+        """A hash of all that a trained model depends on: passages, graph, encoder and options."""
+        passages = [[each.id, each.passage] for each in self.chunks]
+        graph, options = self.textual_graph, asdict(self.chosen)
+        parts = [self.name, self.encoder.name, options, graph.nodes, graph.edges, passages]
+        text = json.dumps(parts, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
     @property
-    def trained_folder(self):
+    def trained_folder(self) -> Path:
         """Where the trained model of this method over this graph is looked for, and where `minirag
         train` puts it.
         """
         return self.trained or cache_folder() / "trained" / f"{self.name}-{self.fingerprint}"
 
-    def training_command(self, corpus="CORPUS"):
+    def training_command(self, corpus: str = "CORPUS") -> str:
         """What to type to train it."""
-        options = f" --encoder {self.encoder.name}" * (
-            self.encoder.name != "minilm"
-        ) + f" --extraction {self.extraction}" * bool(self.extraction)
-        return f"minirag train {self.name} {corpus}{options}"
+        words = ["minirag", "train", self.name, corpus]
+        if self.encoder.name != "minilm":
+            words += ["--encoder", self.encoder.name]
+        if self.extraction:
+            words += ["--extraction", self.extraction]
+        return " ".join(words)
 
-    def check(self, told):
+    def check(self, told: dict[str, Any]) -> None:  # what a bundle tells, as JSON
         """Raise where a trained model is not one for this method, encoder, corpus, graph and
-        choices.
+        options.
         """
-        about = told["trained_on"]
-        if told["method"] != self.name:
-            raise MiniragError(
-                f"{self.trained_folder} was trained for {told['method']!r}, not for {self.name!r}."
-            )
-        if told["encoder"] != self.encoder.name:
-            raise MiniragError(
-                f"{self.trained_folder} was trained with the encoder {told['encoder']!r}; this index uses {self.encoder.name!r}."
-            )
-        if about.get("fingerprint") != self.fingerprint:
-            raise MiniragError(
-                f"{self.trained_folder} was trained on {about['name']} ({about.get('source', 'unknown source')}), which is not the corpus, graph and choices "
-                f"of this index. Train for this one: {self.training_command()}"
-            )
+        bundles.refuse_other(
+            self.trained_folder,
+            told,
+            self.name,
+            self.encoder.name,
+            self.fingerprint,
+            self.training_command(),
+        )
 
     @cached_property
-    def generator(self):
+    def writer(self) -> bundles.Trained:
         """The trained model, loaded when an answer is first asked for. Raises `NeedsTraining` where
         there is none.
         """
         if not (self.trained_folder / bundles.TOLD).is_file():
             raise NeedsTraining(
-                f"{self.name} retrieves without training, but answers only after it: {self.training_command()}"
+                f"{self.name} retrieves without training, but answers only after it:"
+                f" {self.training_command()}"
             )
         self.check(bundles.read(self.trained_folder))
         return bundles.load(self.trained_folder)
 
-    def answer(self, question, k=5, task=None):
-        """Retrieve, and let the trained model answer; k is only for the passages shown. Raises
-        `NeedsTraining` before a model is trained.
-
-        task: refused, since the model was trained on one prompt.
-
-        Source: GRAG, Eq. 11 (eq-11)
+    def reader(self, task: str | Task | None = None) -> Task:
+        """Refuses every prompt but the one that the model was trained on; like it, this one asks
+        for a short answer.
         """
-        if task:
-            self.reader(task)
-        generator = self.generator
-        [example], retrieval = self.examples([question]), self.retrieve(question, k)
-        [text] = generator.write([example], self.encoder)
-        language = generator.model.language
-        return Answer(
-            text,
-            generator.name,
-            retrieval,
-            2 + len(language.prompt_ids(example)),
-            len(language.ids(text)),
-        )
+        self.check_task(task or None)
+        return find_task("answer")

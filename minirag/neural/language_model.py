@@ -125,13 +125,26 @@ class LanguageModel(nn.Module):
             self._read[text] = self.tokenizer.encode(text, add_special_tokens=False)
         return self._read[text]
 
+    def question_ids(self, question: str) -> list[int]:
+        """The ids of the question, as the model reads it.
+
+        Source: GRAG, Eq. 7 (eq-7)
+        """
+        return self.ids(f"{question} answer:")
+
+    def text_ids(self, text: str) -> list[int]:
+        """The ids of the hard prompt, cut after `max_text` tokens; none for no text.
+
+        Source: GRAG, Eq. 8 (eq-8)
+        """
+        return self.ids(text)[: self.max_text] + self.ids("\n") if text else []
+
     def prompt_ids(self, example: Example) -> list[int]:
-        """The ids behind the graph token: hard prompt, cut after `max_text` tokens, and question.
+        """The ids behind the graph token: hard prompt and question.
 
         Source: GRAG, Eq. 7-8 (eq-7, eq-8)
         """
-        text = self.ids(example.text)[: self.max_text] + self.ids("\n") if example.text else []
-        return text + self.ids(f"{example.question} answer:")
+        return self.text_ids(example.text) + self.question_ids(example.question)
 
     def answer_ids(self, answer: str) -> list[int]:
         """The ids that are to be written: the answer, cut to fit `max_answer`, and the end token."""

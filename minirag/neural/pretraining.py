@@ -168,7 +168,7 @@ def _loss(
     if reads_text:
         prompts = [language.prompt_ids(example) for example in chosen]
     else:
-        prompts = [language.ids(f"{example.question} answer:") for example in chosen]
+        prompts = [language.question_ids(example.question) for example in chosen]
     written = [language.answer_ids(answer) for answer in drawn]
     soft = _noisy(language, drawn) if draw.random() < plan.keyword else None
     inputs, mask, labels = language.read(prompts, written, soft)

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
+from ..llm import Counts, Ledger
 from . import ModelOptions
 
 if TYPE_CHECKING:  # torch is heavy: what a bundle says of itself is read without it
-    from .batches import Example
+    from .batches import Example, GraphBatch
     from .model import GraphPrompt
 
 TOLD, WEIGHTS, LANGUAGE = "trained.json", "weights.safetensors", "language"
@@ -33,15 +34,27 @@ NEEDED = (
 
 @dataclass
 class Trained:
-    """A model that writes, and `told`, what is known of its training: see `save`."""
+    """A model that writes, `told`, what is known of its training (see `save`), and what its answers
+    cost.
+    """
 
     model: "GraphPrompt" = field(repr=False)
     told: dict[str, Any]
+    ledger: Ledger = field(default_factory=Ledger, repr=False)
 
     @property
     def name(self) -> str:
         """Who writes, in words that nobody can take for a large language model's name."""
         return describe(self.told)
+
+    def batch(self, examples: Sequence["Example"], encoder: Encoder) -> "GraphBatch":
+        """Examples as arrays: every text of theirs and its vector.
+
+        Source: GRAG, Eq. 5 (eq-5)
+        """
+        from .batches import Collator, TextTable
+
+        return Collator(TextTable.of(examples, encoder))(examples).to(self.model.device)
 
     def write(self, examples: Sequence["Example"], encoder: Encoder) -> list[str]:
         """The answers to `Example`s, one string each. encoder: the one that it was trained with."""
@@ -51,6 +64,13 @@ class Trained:
         if not examples:
             return []
         return write_all(self.model, Collator(TextTable.of(examples, encoder)), list(examples))
+
+    def count(self, prompt: Sequence[int], answer: str) -> None:
+        """Enter into the ledger what an answer cost: the start and the graph token, the tokens of
+        the prompt, and those written.
+        """
+        written = len(self.model.language.ids(answer))
+        self.ledger.add("answer", Counts(1, 2 + len(prompt), written))
 
 
 def describe(told: dict[str, Any]) -> str:
@@ -122,6 +142,28 @@ def read(folder: Path) -> dict[str, Any]:
             f"{path} does not say {', '.join(missing)}: it is no trained model of this kit, or an older one. Train again."
         )
     return told
+
+
+def refuse_other(
+    folder: Path, told: dict[str, Any], method: str, encoder: str, fingerprint: str, command: str
+) -> None:
+    """Raise where a bundle was trained for another method, encoder, or corpus, graph and options,
+    whose hash is `fingerprint`. command: trains the right one.
+    """
+    about = told["trained_on"]
+    if told["method"] != method:
+        raise MiniragError(f"{folder} was trained for {told['method']!r}, not for {method!r}.")
+    if told["encoder"] != encoder:
+        raise MiniragError(
+            f"{folder} was trained with the encoder {told['encoder']!r}; this index uses"
+            f" {encoder!r}."
+        )
+    if about.get("fingerprint") != fingerprint:
+        source = about.get("source", "unknown source")
+        raise MiniragError(
+            f"{folder} was trained on {about['name']} ({source}), which is not the corpus, graph"
+            f" and options of this index. Train for this one: {command}"
+        )
 
 
 def load(folder: Path, device: str | None = None) -> Trained:

@@ -13,8 +13,7 @@ from ..core.errors import MiniragError
 from ..core.graph_questions import GraphQuestion
 from ..core.trace import Vector
 from ..corpora.expla_graphs import belief_and_argument
-from ..reproduce.stance_baselines import BASELINES
-from ..reproduce.stance_baselines import negated
+from ..reproduce.stance_baselines import BASELINES, negated
 from ..viz import Figure, draw_graph, layout
 from ..viz.charts import Highlight
 from .explorer import Choice, Explorer, Slider
