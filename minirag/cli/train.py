@@ -106,15 +106,17 @@ def train(
 
 def lesson_of(asked: Asked) -> "tuple[Lesson, Path]":
     """What is taught, and the folder where it goes."""
-    from ..evaluate.training import TASKS, corpus_lesson, split_questions, task_lesson
+    from ..evaluate.training import corpus_lesson, split_questions
     from ..methods import METHODS
     from ..methods.graph_prompted import GraphPrompted
+    from ..reproduce.graph_conditions import TASKS, task_lesson
 
     method, name = asked.method, asked.corpus
     if name in TASKS:
         if asked.extraction is not None:
             raise MiniragError(f"the task {name!r} brings its own graphs: leave --extraction out.")
-        lesson = task_lesson(name, METHODS[method], asked.encoder, asked.follow, asked.questions)
+        trainable: Any = METHODS[method]
+        lesson = task_lesson(name, trainable, asked.encoder, asked.follow, asked.questions)
         return lesson, asked.folder or cache_folder() / "trained" / f"{method}-{name}"
     session = open_session(
         name, [method], asked.llm, asked.encoder, asked.extraction, tasks=tuple(TASKS)
@@ -190,7 +192,7 @@ def report(told: dict[str, Any]) -> None:
 
 def next_lines(asked: Asked, told: dict[str, Any], lesson: "Lesson", folder: Path) -> list[str]:
     """What to type next: the folder only where the model is not looked for by itself."""
-    from ..evaluate.training import TASKS
+    from ..reproduce.graph_conditions import TASKS
 
     if asked.corpus in TASKS:
         return [
