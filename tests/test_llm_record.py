@@ -297,9 +297,8 @@ def test_a_full_disk_keeps_what_is_there(tmp_path, monkeypatch):
         def write(self, data):
             return super().write(data[:10])
 
-    monkeypatch.setattr(
-        "minirag.llm.replay.open", lambda path, mode, buffering: Short(path, "a"), raising=False
-    )
-    with pytest.raises(MiniragError, match="disk is full"):
-        llm("question_entities", **QUESTIONS[1])
+    with monkeypatch.context() as full:
+        full.setattr(Path, "open", lambda path, mode, buffering: Short(path, "a"))
+        with pytest.raises(MiniragError, match="disk is full"):
+            llm("question_entities", **QUESTIONS[1])
     assert path.read_bytes() == whole

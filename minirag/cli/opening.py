@@ -21,7 +21,7 @@ from .show import did_you_mean, note, one_of
 if TYPE_CHECKING:
     from ..core.corpus import Corpus
     from ..llm import LLM
-    from ..methods import Method
+    from ..methods.base import Method
 
 OWN_TEXTS = "A corpus of the kit, a dataset, or a folder or file of your own texts."
 CORPUS = typer.Argument(metavar="CORPUS_OR_FOLDER", help=OWN_TEXTS)

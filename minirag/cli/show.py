@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..core.results import Answer, Passage, Retrieval
     from ..llm import LLM
-    from ..methods import Method
+    from ..methods.base import Method
     from ..viz import Figure
 
 Rows = Iterable[Iterable[object]]

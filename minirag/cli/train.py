@@ -110,12 +110,14 @@ def lesson_of(asked: Asked) -> "tuple[Lesson, Path]":
     from ..methods import METHODS
     from ..reproduce.graph_conditions import TASKS, task_lesson
     from ..methods.graph_prompted import GraphPrompted
+    from ..reproduce.graph_conditions import TASKS, task_lesson
 
     method, name = asked.method, asked.corpus
     if name in TASKS:
         if asked.extraction is not None:
             raise MiniragError(f"the task {name!r} brings its own graphs: leave --extraction out.")
-        lesson = task_lesson(name, METHODS[method], asked.encoder, asked.follow, asked.questions)
+        trainable: Any = METHODS[method]
+        lesson = task_lesson(name, trainable, asked.encoder, asked.follow, asked.questions)
         return lesson, asked.folder or cache_folder() / "trained" / f"{method}-{name}"
     session = open_session(
         name, [method], asked.llm, asked.encoder, asked.extraction, tasks=tuple(TASKS)

@@ -2,6 +2,9 @@
 Hugging Face models. `load_llm` goes from a name to a model.
 """
 
+from pathlib import Path
+from typing import Any
+
 from ..core.errors import MiniragError
 from .base import LLM, Capped, Completion
 from .ledger import Counts, Ledger
@@ -10,20 +13,24 @@ from .replay import Recorder, Replay
 
 __all__ = ["LLM", "Completion", "Counts", "Ledger", "load_llm"]
 
-FORMS = "'offline', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL' or 'hf:MODEL_OR_PATH' ('openai:MODEL' with base_url=... for any compatible server)"
+KINDS = ("replay", "openai", "ollama", "hf")
+FORMS = (
+    "'offline', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL' or 'hf:MODEL_OR_PATH' "
+    "('openai:MODEL' with base_url=... for any compatible server)"
+)
 
 
 def load_llm(
-    spec,
+    spec: str | LLM,
     *,
-    record=None,
-    max_calls=None,
-    dry_run=False,
-    base_url=None,
-    timeout=60,
-    attempts=5,
-    **options,
-):
+    record: str | Path | None = None,
+    max_calls: int | None = None,
+    dry_run: bool = False,
+    base_url: str | None = None,
+    timeout: float = 60,
+    attempts: int = 5,
+    **options: Any,
+) -> LLM:
     """The language model that `spec` names; an LLM object is taken as it is.
 
     record: a file to which every answer is appended, and from which a later run takes it.
@@ -33,37 +40,28 @@ def load_llm(
     come from OPENAI_API_KEY or MINIRAG_API_KEY, addresses also from MINIRAG_BASE_URL or
     OPENAI_BASE_URL.
     """
+    kind, _, name = spec.partition(":") if isinstance(spec, str) else ("", "", "")
+    if not isinstance(spec, LLM) and spec != "offline" and not (kind in KINDS and name):
+        raise MiniragError(f"unknown language model {spec!r}. Give {FORMS}.")
     if dry_run:
-        return _dry_run(spec, record)
-    llm = spec if isinstance(spec, LLM) else _named(spec, base_url, timeout, attempts, options)
+        answers = name if kind == "replay" else record
+        return DryRun(spec.name if isinstance(spec, LLM) else spec, answers)
+    llm: LLM
+    if isinstance(spec, LLM):
+        llm = spec
+    elif spec == "offline":
+        llm = OfflineRules()
+    elif kind == "replay":
+        llm = Replay(name)
+    elif kind == "hf":
+        from .hf import HuggingFace
+
+        llm = HuggingFace(name, **options)
+    else:
+        from .openai_compatible import OpenAICompatible
+
+        server: dict[str, Any] = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
+        llm = OpenAICompatible(kind, name, **server, **options)
     if max_calls is not None and llm.is_model and not isinstance(llm, Replay):
         llm = Capped(llm, max_calls, record)
     return Recorder(llm, record) if record else llm
-
-
-def _named(spec, base_url, timeout, attempts, options):
-    kind, _, name = str(spec).partition(":")
-    if spec == "offline":
-        return OfflineRules()
-    if kind == "replay" and name:
-        return Replay(name)
-    if kind in ("openai", "ollama") and name:
-        from .openai_compatible import OpenAICompatible
-
-        return OpenAICompatible(
-            kind, name, base_url=base_url, timeout=timeout, attempts=attempts, **options
-        )
-    if kind == "hf" and name:
-        from .hf import HuggingFace
-
-        return HuggingFace(name, **options)
-    raise MiniragError(f"unknown language model {spec!r}. Give {FORMS}.")
-
-
-def _dry_run(spec, record):
-    if isinstance(spec, LLM):
-        return DryRun(spec.name, record)
-    kind, _, name = str(spec).partition(":")
-    if spec != "offline" and not (kind in ("replay", "openai", "ollama", "hf") and name):
-        raise MiniragError(f"unknown language model {spec!r}. Give {FORMS}.")
-    return DryRun(spec, name if kind == "replay" else record)

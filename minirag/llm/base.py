@@ -1,12 +1,16 @@
 """One way to ask: `llm(task, **fields)`, and `llm.map(task, many_fields)` over any executor."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from ..core.display import progress
 from ..core.errors import MiniragError
-from ..prompts import TASKS, find_task
+from ..prompts import TASKS, Task, find_task
+from ..prompts.task import Fields, Messages
 from ..text.tokens import count_tokens
 from .ledger import Counts, Ledger
 
@@ -25,6 +29,14 @@ class Completion:
     estimated: bool = False
 
 
+class Reply(NamedTuple):
+    """What a prompt was answered with: the parsed value, the task's stage, and what it cost."""
+
+    value: Any
+    stage: str
+    counts: Counts
+
+
 class LLM:
     """Whatever answers tasks. A subclass sets `name` and implements `complete(task, messages,
     fields) -> Completion`.
@@ -38,26 +50,33 @@ class LLM:
     travels = False
     note = ""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.ledger = Ledger(note=self.note)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.name
 
-    def complete(self, task, messages, fields):
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
         raise MiniragError(
-            f"{type(self).__name__} must implement complete(task, messages, fields) and return a Completion."
+            f"{type(self).__name__} must implement complete(task, messages, fields) "
+            "and return a Completion."
         )
 
-    def __call__(self, task, **fields):
+    def __call__(self, task: Task | str, **fields: Any) -> Any:
         """Ask, parse, count; return the parsed value. A reply that breaks the format never raises,
         its losses are in the ledger.
         """
-        value, stage, counts = ask(self, task, fields)
-        self.ledger.add(stage, counts)
-        return value
+        reply = ask(self, task, fields)
+        self.ledger.add(reply.stage, reply.counts)
+        return reply.value
 
-    def map(self, task, list_of_fields, executor=None, description=""):
+    def map(
+        self,
+        task: Task | str,
+        list_of_fields: Iterable[Fields],
+        executor: Executor | None = None,
+        description: str = "",
+    ) -> list[Any]:
         """The values for many fields, in order.
 
         executor: None, a thread pool, a process pool, or a Dask cluster's `client.get_executor()`.
@@ -70,20 +89,20 @@ class LLM:
         threads = isinstance(executor, ThreadPoolExecutor)
         if not (threads or self.travels):
             raise MiniragError(
-                f"{self.name} cannot be sent to another process. Use a concurrent.futures.ThreadPoolExecutor."
+                f"{self.name} cannot be sent to another process. "
+                "Use a concurrent.futures.ThreadPoolExecutor."
             )
         # A call to a model is slow and goes alone; rules are quick, so other processes get them by
         # the dozen.
         size = 1 if threads else max(1, min(64, len(items) // 16))
         batches = [items[start : start + size] for start in range(0, len(items), size)]
-        portable = (
-            task.name if TASKS.get(task.name) is task else task
-        )  # a name travels better than functions do
+        # A name travels better than functions do.
+        portable = task.name if TASKS.get(task.name) is task else task
         futures = [executor.submit(ask_all, self, portable, batch) for batch in batches]
         self._collect(futures, description, len(items))
-        return [value for future in futures for value, _, _ in future.result()]
+        return [reply.value for future in futures for reply in future.result()]
 
-    def _collect(self, futures, description, total):
+    def _collect(self, futures: "list[Future[list[Reply]]]", description: str, total: int) -> None:
         try:
             with progress(description=description, total=total) as bar:
                 for future in as_completed(futures):
@@ -95,8 +114,8 @@ class LLM:
         finally:
             for future in futures:
                 if not future.cancelled() and future.exception() is None:
-                    for _, stage, counts in future.result():
-                        self.ledger.add(stage, counts)
+                    for reply in future.result():
+                        self.ledger.add(reply.stage, reply.counts)
 
 
 class Capped(LLM):
@@ -105,50 +124,51 @@ class Capped(LLM):
     record: the file that keeps the answers, if any.
     """
 
-    def __init__(self, live, max_calls, record=None):
+    def __init__(self, live: LLM, max_calls: int, record: str | Path | None = None) -> None:
         super().__init__()
         self.live, self.name, self.max_calls, self.record = live, live.name, max_calls, record
         self._calls, self._lock = 0, threading.Lock()
 
-    def complete(self, task, messages, fields):
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
         with self._lock:
             if self._calls >= self.max_calls:
-                kept = "The answers so far were not recorded: record= names a file that keeps them."
+                kept = "were not recorded: record= names a file that keeps them."
                 if self.record:
-                    kept = f"The answers so far are kept in {self.record} and not asked again."
+                    kept = f"are kept in {self.record} and not asked again."
                 raise MiniragError(
-                    f"stopped before call {self.max_calls + 1} to {self.name}: max_calls is {self.max_calls}. "
-                    f"Raise it, or look at a dry run first. {kept}"
+                    f"stopped before call {self.max_calls + 1} to {self.name}: max_calls is "
+                    f"{self.max_calls}. Raise it, or look at a dry run first. "
+                    f"The answers so far {kept}"
                 )
             self._calls += 1
         return self.live.complete(task, messages, fields)
 
 
-def token_count(*texts):
+def token_count(*texts: str) -> int:
     """Tokens as `minirag.text.tokens` counts them without a model: an estimate, for those who
     report none.
     """
     return sum(count_tokens(text) for text in texts)
 
 
-def ask(llm, task, fields):
-    """One question: (value, stage, counts). A function of its own, so that a pool can run it."""
+def tokens_sent(messages: Messages) -> int:
+    """The same of a whole chat."""
+    return token_count(*(message["content"] for message in messages))
+
+
+def ask(llm: LLM, task: Task | str, fields: Fields) -> Reply:
+    """One question. A function of its own, so that a pool can run it."""
     task = find_task(task)
     completion = llm.complete(task, task.messages(fields), fields)
     value, dropped = task.parse(completion.text)
     if completion.estimated:
         dropped = 0
-    counts = Counts(
-        1,
-        completion.prompt_tokens,
-        completion.completion_tokens,
-        dropped,
-        int(dropped > 0),
-        completion.retries,
-        int(completion.replayed),
-    )
-    return value, task.stage, counts
+    tokens = completion.prompt_tokens, completion.completion_tokens
+    malformed, replayed = int(dropped > 0), int(completion.replayed)
+    counts = Counts(1, *tokens, dropped, malformed, completion.retries, replayed)
+    return Reply(value, task.stage, counts)
 
 
-def ask_all(llm, task, batch):
+def ask_all(llm: LLM, task: Task | str, batch: Iterable[Fields]) -> list[Reply]:
+    """Several questions of one task, one after the other."""
     return [ask(llm, task, fields) for fields in batch]

@@ -3,10 +3,11 @@ compare.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, fields
 from html import escape
+from typing import Any
 
 from ..prompts import STAGES
 
@@ -27,14 +28,14 @@ class Counts:
     retries: int = 0
     replayed: int = 0
 
-    def __add__(self, other):
+    def __add__(self, other: "Counts") -> "Counts":
         return Counts(*(a + b for a, b in zip(astuple(self), astuple(other))))
 
-    def __sub__(self, other):
+    def __sub__(self, other: "Counts") -> "Counts":
         return Counts(*(a - b for a, b in zip(astuple(self), astuple(other))))
 
     @property
-    def asked(self):
+    def asked(self) -> int:
         return self.calls - self.replayed
 
 
@@ -54,33 +55,33 @@ class Ledger:
     are.
     """
 
-    def __init__(self, counts=None, note=""):
+    def __init__(self, counts: Mapping[str, Counts] | None = None, note: str = "") -> None:
         self._counts = dict(counts or {})
         self._lock = threading.Lock()
         self.note = note
 
-    def __getstate__(self):
-        return {"_counts": dict(self._counts), "note": self.note}
+    def __getstate__(self) -> dict[str, Any]:
+        return {"counts": dict(self._counts), "note": self.note}
 
-    def __setstate__(self, state):
-        self.__init__(state["_counts"], state["note"])
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(vars(Ledger(**state)))
 
-    def add(self, stage, counts):
+    def add(self, stage: str, counts: Counts) -> None:
         with self._lock:
             self._counts[stage] = self._counts.get(stage, Counts()) + counts
 
-    def __getitem__(self, stage):
+    def __getitem__(self, stage: str) -> Counts:
         return self._counts.get(stage, Counts())
 
     @property
-    def total(self):
+    def total(self) -> Counts:
         return sum(dict(self._counts).values(), Counts())
 
-    def snapshot(self):
+    def snapshot(self) -> "Ledger":
         with self._lock:
             return Ledger(self._counts, self.note)
 
-    def __sub__(self, earlier):
+    def __sub__(self, earlier: "Ledger") -> "Ledger":
         now = self.snapshot()
         return Ledger({stage: now[stage] - earlier[stage] for stage in now._counts}, self.note)
 
@@ -94,7 +95,7 @@ class Ledger:
         total = (self - before).total
         spent.prompt_tokens, spent.completion_tokens = total.prompt_tokens, total.completion_tokens
 
-    def table(self):
+    def table(self) -> list[dict[str, Any]]:
         """One row (a dict) per stage that was used, then the total."""
         counts = self.snapshot()._counts
         stages = [stage for stage in STAGES if stage in counts] + sorted(set(counts) - set(STAGES))
@@ -102,29 +103,25 @@ class Ledger:
             {"stage": "total", **asdict(self.total)}
         ]
 
-    def __repr__(self):
-        names = ["stage", *(field.name for field in fields(Counts))]
-        rows = [names] + [
-            [f"{row[name]:,}" if name != "stage" else row[name] for name in names]
-            for row in self.table()
-        ]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(names))]
-        lines = [
-            "  ".join(
-                [row[0].ljust(widths[0])]
-                + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
-            )
-            for row in rows
-        ]
-        return "\n".join(lines + ([self.note] if self.note else []))
+    def _cells(self) -> list[list[str]]:
+        """The table as text: the names of the columns, then its rows."""
+        names = [field.name for field in fields(Counts)]
+        rows = [[row["stage"], *(f"{row[name]:,}" for name in names)] for row in self.table()]
+        return [["stage", *names], *rows]
 
-    def _repr_html_(self):
-        names = ["stage", *(field.name for field in fields(Counts))]
+    def __repr__(self) -> str:
+        rows = self._cells()
+        first, *widths = (max(map(len, column)) for column in zip(*rows))
+        lines = [
+            "  ".join([stage.ljust(first), *map(str.rjust, numbers, widths)])
+            for stage, *numbers in rows
+        ]
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+    def _repr_html_(self) -> str:
+        names, *rows = self._cells()
         head = "".join(f"<th>{name.replace('_', ' ')}</th>" for name in names)
-        body = ""
-        for row in self.table():
-            cells = [escape(row["stage"]), *(f"{row[name]:,}" for name in names[1:])]
-            body += f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-        return f"<table><tr>{head}</tr>{body}</table>" + (
-            f"<p>{escape(self.note)}</p>" if self.note else ""
-        )
+        cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return f"<table><tr>{head}</tr>{body}</table>{note}"

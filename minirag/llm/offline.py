@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from ..core.errors import MiniragError
-from .base import LLM, Completion, token_count
+from ..prompts.task import Fields, Messages, Task
+from .base import LLM, Completion, token_count, tokens_sent
 from .replay import prompt_key, read_answers
 
 
@@ -15,18 +16,19 @@ class OfflineRules(LLM):
     name = "offline rules (not a language model)"
     is_model = False
     travels = True
-    note = "Offline rules: nothing was sent anywhere; the tokens are those a model would have read, and those the rules wrote."
+    note = (
+        "Offline rules: nothing was sent anywhere; the tokens are those a model would have read, "
+        "and those the rules wrote."
+    )
 
-    def complete(self, task, messages, fields):
-        if task.needs_model:
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
+        if task.rule is None:
             forms = "'openai:MODEL', 'ollama:MODEL', 'hf:MODEL' or 'replay:FILE'"
             raise MiniragError(
                 f"needs a model: no rule can answer the task {task.name!r}. Pass llm={forms}."
             )
         text = task.rule(fields)
-        return Completion(
-            text, token_count(*(message["content"] for message in messages)), token_count(text)
-        )
+        return Completion(text, tokens_sent(messages), token_count(text))
 
 
 class DryRun(LLM):
@@ -40,13 +42,13 @@ class DryRun(LLM):
     travels = True
     note = "Dry run: nobody was asked; the completion tokens are an estimate."
 
-    def __init__(self, model_name, record=None):
+    def __init__(self, model_name: str, record: Path | str | None = None) -> None:
         super().__init__()
         self.name = f"dry run of {model_name}"
         self.answers = read_answers(Path(record))[0] if record else {}
         self.records = record is not None
 
-    def complete(self, task, messages, fields):
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
         key = prompt_key(task, messages)
         if key in self.answers:
             return Completion(self.answers[key]["reply"], replayed=True)
@@ -55,9 +57,4 @@ class DryRun(LLM):
             self.answers[key] = {"reply": text}
         # Without a rule to imitate the reply, a quarter of what the task allows.
         written = token_count(text) if task.rule else task.max_tokens // 4
-        return Completion(
-            text,
-            token_count(*(message["content"] for message in messages)),
-            written,
-            estimated=True,
-        )
+        return Completion(text, tokens_sent(messages), written, estimated=True)

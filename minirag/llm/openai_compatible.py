@@ -4,20 +4,30 @@ and many more.
 
 import os
 import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from ..core.errors import MiniragError
-from .base import LLM, Completion, token_count
+from ..prompts.task import Fields, Messages, Task
+from .base import LLM, Completion, token_count, tokens_sent
 
 OLLAMA = "http://localhost:11434/v1"
 OPENAI = "https://api.openai.com/v1"
 LONGEST_WAIT = 60  # seconds between two attempts, whatever the server asks for
 
 
+HINTS = {401: " Check the key in the environment.", 404: " Check the model's name and the address."}
+
+
 class Transient(Exception):
     """A failure worth another attempt. `wait`: seconds the server asked for, or None."""
 
-    def __init__(self, reason, wait=None):
+    def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
         self.wait = wait
 
@@ -34,23 +44,23 @@ class OpenAICompatible(LLM):
     travels = True
 
     def __init__(
-        self, kind, model, *, base_url=None, timeout=60, attempts=5, first_wait=0.5, **options
-    ):
+        self,
+        kind: str,
+        model: str,
+        *,
+        base_url: str | None = None,
+        timeout: float = 60,
+        attempts: int = 5,
+        first_wait: float = 0.5,
+        **options: Any,
+    ) -> None:
         super().__init__()
-        self.kind, self.model, self.timeout, self.attempts, self.first_wait = (
-            kind,
-            model,
-            timeout,
-            max(1, attempts),
-            first_wait,
-        )
-        default = (
-            OLLAMA
-            if kind == "ollama"
-            else os.environ.get("MINIRAG_BASE_URL") or os.environ.get("OPENAI_BASE_URL") or OPENAI
-        )
+        self.kind, self.model, self.timeout, self.first_wait = kind, model, timeout, first_wait
+        self.attempts = max(1, attempts)
+        named = [os.environ.get(name) for name in ("MINIRAG_BASE_URL", "OPENAI_BASE_URL")]
+        default = OLLAMA if kind == "ollama" else next(filter(None, named), OPENAI)
         self.base_url = base_url or default
-        self.options = {"temperature": 0, "seed": 0} | options
+        self.options: dict[str, Any] = {"temperature": 0, "seed": 0} | options
         self.limit = "max_tokens"  # newer models of OpenAI call it max_completion_tokens
         self._client, self._lock = None, threading.Lock()
         shown = urlsplit(self.base_url)
@@ -60,33 +70,28 @@ class OpenAICompatible(LLM):
                 "one such as http://localhost:8000/v1 is expected."
             )
         self.address = f"{shown.hostname}{f':{shown.port}' if shown.port else ''}{shown.path}"
-        self.name = (
-            f"{kind}:{model}"
-            if self.base_url in (OLLAMA, OPENAI)
-            else f"{kind}:{model} at {self.address}"
-        )
+        known = self.base_url in (OLLAMA, OPENAI)
+        self.name = f"{kind}:{model}" + ("" if known else f" at {self.address}")
         self._key()
 
-    def __getstate__(self):
-        return {
-            name: value for name, value in self.__dict__.items() if name not in ("_client", "_lock")
-        }
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_client": None, "_lock": None}
 
-    def __setstate__(self, state):
-        self.__dict__ |= state
-        self._client, self._lock = None, threading.Lock()
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= {**state, "_lock": threading.Lock()}
 
-    def _key(self):
-        key = os.environ.get("MINIRAG_API_KEY") or (
-            os.environ.get("OPENAI_API_KEY") if self.kind == "openai" else None
-        )
+    def _key(self) -> str:
+        key = os.environ.get("MINIRAG_API_KEY")
+        if not key and self.kind == "openai":
+            key = os.environ.get("OPENAI_API_KEY")
         if not key and self.base_url == OPENAI:
             raise MiniragError(
-                "OpenAI wants a key: put it into the environment variable OPENAI_API_KEY, or give base_url= for a server of your own."
+                "OpenAI wants a key: put it into the environment variable OPENAI_API_KEY, "
+                "or give base_url= for a server of your own."
             )
         return key or "none"
 
-    def _open(self):
+    def _open(self) -> Any:
         import openai
 
         with self._lock:
@@ -96,10 +101,10 @@ class OpenAICompatible(LLM):
                 )
             return self._client
 
-    def complete(self, task, messages, fields):
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
         import tenacity
 
-        def pause(state):
+        def pause(state: Any) -> float:
             asked_for = state.outcome.exception().wait
             backing_off = tenacity.wait_random_exponential(
                 multiplier=self.first_wait, max=LONGEST_WAIT
@@ -113,30 +118,22 @@ class OpenAICompatible(LLM):
             reraise=True,
         )
         try:
-            reply = retrying(self._attempt, task, messages)
+            completion = retrying(self._attempt, task, messages)
         except Transient as error:
             raise MiniragError(
-                f"{self.name} gave no answer to a {task.name!r} prompt in {self.attempts} attempts; the last one: {error}."
+                f"{self.name} gave no answer to a {task.name!r} prompt in {self.attempts} "
+                f"attempts; the last one: {error}."
             ) from None
-        text, prompt_tokens, completion_tokens = reply
-        return Completion(
-            text,
-            prompt_tokens,
-            completion_tokens,
-            retries=retrying.statistics["attempt_number"] - 1,
-        )
+        return replace(completion, retries=retrying.statistics["attempt_number"] - 1)
 
-    def _attempt(self, task, messages):
+    def _attempt(self, task: Task, messages: Messages) -> Completion:
         import openai
 
         arguments = {self.limit: task.max_tokens} | self.options
-        if (
-            task.sample is not None
-        ):  # a seed of its own, or a server that honours seeds would say the same thing every time
+        if task.sample is not None:
+            # A seed of its own, or a server that honours seeds would say the same every time.
             own = {"temperature": task.temperature, "seed": task.sample}
-            arguments |= {
-                name: value for name, value in own.items() if self.options[name] is not None
-            }
+            arguments |= {name: own[name] for name in own if self.options[name] is not None}
         arguments = {name: value for name, value in arguments.items() if value is not None}
         try:
             reply = self._open().chat.completions.create(
@@ -145,8 +142,9 @@ class OpenAICompatible(LLM):
         except openai.APITimeoutError:
             raise Transient(f"silence for {self.timeout} seconds") from None
         except openai.APIConnectionError as error:
+            cause = type(error.__cause__ or error).__name__
             raise Transient(
-                f"the connection failed ({type(error.__cause__ or error).__name__}), so no server seems to listen there"
+                f"the connection failed ({cause}), so no server seems to listen there"
             ) from None
         except openai.APIStatusError as error:
             raise self._refusal(error, task, arguments) from None
@@ -156,21 +154,18 @@ class OpenAICompatible(LLM):
             ) from None
         return self._read(reply, messages)
 
-    def _read(self, reply, messages):
+    @staticmethod
+    def _read(reply: Any, messages: Messages) -> Completion:
         try:
             text = reply.choices[0].message.content or ""
         except (AttributeError, IndexError, TypeError):
             raise Transient("a reply without choices[0].message") from None
         usage = getattr(reply, "usage", None)
         if usage is None:
-            return (
-                text,
-                token_count(*(message["content"] for message in messages)),
-                token_count(text),
-            )
-        return text, usage.prompt_tokens or 0, usage.completion_tokens or 0
+            return Completion(text, tokens_sent(messages), token_count(text))
+        return Completion(text, usage.prompt_tokens or 0, usage.completion_tokens or 0)
 
-    def _refusal(self, error, task, arguments):
+    def _refusal(self, error: Any, task: Task, arguments: dict[str, Any]) -> Exception:
         """What to raise for a status: Transient, or the final error. An argument that the model
         refuses is left out from then on.
         """
@@ -184,34 +179,23 @@ class OpenAICompatible(LLM):
             self.options[refused[0]] = None
         if refused:
             return Transient(f"status 400 ({said})", 0)
-        hint = {
-            401: " Check the key in the environment.",
-            404: " Check the model's name and the address.",
-        }.get(status, "")
+        hint = HINTS.get(status, "")
         return MiniragError(
             f"{self.name} refused a {task.name!r} prompt with status {status}: {said}.{hint}"
         )
 
-    def _said(self, error):
+    def _said(self, error: Any) -> str:
         """The server's own words in short, with the key taken out should the server repeat it."""
         body = error.body if isinstance(error.body, dict) else {}
         said = str(body.get("message") or error.message).replace(self._key(), "***")
         return said[:300].rstrip(".")
 
 
-def _retry_after(headers):
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds from a Retry-After header, given in seconds or as a date; None without one."""
-    import time
-    from email.utils import parsedate_to_datetime
-
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
+    value = headers.get("retry-after", "")
+    with suppress(ValueError):
         return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
+    with suppress(TypeError, ValueError):
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
+    return None

@@ -6,15 +6,18 @@ import os
 import threading
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import MiniragError
+from ..prompts.task import Fields, Messages, Task
 from .base import LLM, Completion
 
+Row = dict[str, Any]  # key, task, model, is_model, reply, and the tokens
 TOKENS = ("prompt_tokens", "completion_tokens")
 START = b'{"key": "'  # of every line that a recorder writes
 
 
-def prompt_key(task, messages):
+def prompt_key(task: Task, messages: Messages) -> str:
     """What an answer is stored under: a hash of the task's name and of every turn that is sent; of
     a sample also of its number and temperature.
     """
@@ -22,7 +25,7 @@ def prompt_key(task, messages):
     return hashlib.sha256(json.dumps([task.name, messages, *sample]).encode()).hexdigest()[:32]
 
 
-def read_answers(path):
+def read_answers(path: Path) -> tuple[dict[str, Row], int]:
     """A recording as {key: row}, and the number of bytes up to the end of its last whole line.
 
     A last line that was cut off, as a killed run leaves it, is no answer. A broken line elsewhere,
@@ -51,14 +54,13 @@ def read_answers(path):
     return answers, len(data) if row else len(data) - len(torn)
 
 
-def _row(line):
+def _row(line: bytes) -> Row | None:
     try:
         row = json.loads(line)
     except ValueError:
         return None
-    good = isinstance(row, dict) and all(
-        isinstance(row.get(name), str) for name in ("key", "task", "model", "reply")
-    )
+    texts = ("key", "task", "model", "reply")
+    good = isinstance(row, dict) and all(isinstance(row.get(name), str) for name in texts)
     # A boolean is an int to Python, but no number of tokens.
     counted = good and all(type(row.get(name, 0)) is int for name in TOKENS)
     return row if counted else None
@@ -72,7 +74,7 @@ class Replay(LLM):
     travels = True
     note = "Tokens of replayed answers are those that were paid when they were recorded."
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         super().__init__()
         self.path = Path(path)
         if not self.path.is_file():
@@ -85,7 +87,7 @@ class Replay(LLM):
         self.name = f"replay of {' and '.join(models) or 'nothing'}, from {self.path.name}"
         self.is_model = any(row.get("is_model", True) for row in self.answers.values())
 
-    def complete(self, task, messages, fields):
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
         row = self.answers.get(prompt_key(task, messages))
         if row is None:
             same = sum(row["task"] == task.name for row in self.answers.values())
@@ -100,9 +102,10 @@ class Replay(LLM):
         return replayed(row)
 
 
-def replayed(row):
-    spent = [row.get(name, 0) for name in TOKENS]
-    return Completion(row["reply"], *spent, replayed=True)
+def replayed(row: Row) -> Completion:
+    """A recorded answer, with the tokens that were paid for it."""
+    prompt_tokens, completion_tokens = (row.get(name, 0) for name in TOKENS)
+    return Completion(row["reply"], prompt_tokens, completion_tokens, replayed=True)
 
 
 class Recorder(LLM):
@@ -117,7 +120,7 @@ class Recorder(LLM):
 
     note = Replay.note
 
-    def __init__(self, live, path):
+    def __init__(self, live: LLM, path: str | Path) -> None:
         super().__init__()
         self.live, self.path, self.name, self.is_model = live, Path(path), live.name, live.is_model
         stored, size = read_answers(self.path)
@@ -126,15 +129,17 @@ class Recorder(LLM):
         if others:
             recorded = ", ".join(sorted(others))
             raise MiniragError(
-                f"{self.path.name} was recorded from {recorded}, not from {live.name}. Record each model into a file of its own."
+                f"{self.path.name} was recorded from {recorded}, not from {live.name}. "
+                "Record each model into a file of its own."
             )
         mend_end(self.path, size)
-        self._lock, self._underway = threading.Lock(), {}
+        self._lock = threading.Lock()
+        self._underway: dict[str, Future[Row]] = {}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{self.name}, recorded in {self.path.name}"
 
-    def complete(self, task, messages, fields):
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
         key = prompt_key(task, messages)
         with self._lock:
             if key in self.answers:
@@ -146,20 +151,15 @@ class Recorder(LLM):
             return replayed(asking.result())
         return self._ask(key, mine, task, messages, fields)
 
-    def _ask(self, key, mine, task, messages, fields):
+    def _ask(
+        self, key: str, mine: "Future[Row]", task: Task, messages: Messages, fields: Fields
+    ) -> Completion:
         try:
             completion = self.live.complete(task, messages, fields)
-            row = {
-                "key": key,
-                "task": task.name,
-                "model": self.live.name,
-                "is_model": self.live.is_model,
-            }
-            row |= {
-                "prompt_tokens": completion.prompt_tokens,
-                "completion_tokens": completion.completion_tokens,
-                "reply": completion.text,
-            }
+            row: Row = {"key": key, "task": task.name, "model": self.live.name}
+            row |= {"is_model": self.live.is_model}
+            row |= {name: getattr(completion, name) for name in TOKENS}
+            row |= {"reply": completion.text}
             with self._lock:
                 self._append(row)
                 self.answers[key] = row
@@ -172,11 +172,11 @@ class Recorder(LLM):
             raise
         return completion
 
-    def _append(self, row):
+    def _append(self, row: Row) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # A lone surrogate in a reply stays what JSON calls it, \udXXX.
         line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-        with open(self.path, "ab", buffering=0) as file:
+        with self.path.open("ab", buffering=0) as file:
             start = file.tell()
             if file.write(line) != len(line):
                 file.truncate(start)
@@ -186,11 +186,11 @@ class Recorder(LLM):
             os.fsync(file.fileno())
 
 
-def mend_end(path, size):
+def mend_end(path: Path, size: int) -> None:
     """Cut off what a killed run left of its last line, and end the file with a line break."""
     if not path.exists() or size == 0 == path.stat().st_size:
         return
-    with open(path, "rb+") as file:
+    with path.open("rb+") as file:
         file.seek(size)
         if b"\n" in file.read():  # written by another run since this one read the file
             return
