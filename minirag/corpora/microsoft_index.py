@@ -154,7 +154,11 @@ def _communities(tables: Mapping[str, list[Row]], graph: Graph, layout: str) -> 
         items.append(Community(id, level[id], tuple(sorted(members[id])), parent=parent))
     split = {item.parent for item in items}
     levels = [
-        [i for i, item in enumerate(items) if item.level == k or item.level < k and i not in split]
+        [
+            i
+            for i, item in enumerate(items)
+            if item.level == k or (item.level < k and i not in split)
+        ]
         for k in range(max(level.values(), default=-1) + 1)
     ]
     return Communities.of(graph, items, levels, SOURCE)
@@ -208,7 +212,8 @@ def _edge(row: Row, position: Positions, unit: Positions) -> Edge:
     ends = row["source"], row["target"]
     if missing := [end for end in ends if end not in position]:
         raise MiniragError(
-            f"A relationship ends at {missing[0]!r}, which is no entity of the index: the files do not belong together."
+            f"A relationship ends at {missing[0]!r}, which is no entity of the index: the files do"
+            " not belong together."
         )
     source, target = (position[end] for end in ends)
     weight, units = float(row["weight"]), _units(row, unit)

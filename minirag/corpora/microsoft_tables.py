@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.corpus import Chunk
 from ..core.graph import Edge, Node
 from ..core.reports import CommunityIndex
 from ..text.tokens import count_tokens
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..core.corpus import Chunk
 
 Row = dict[str, Any]  # Any: what a cell holds
 CLAIM = "id type description subject_id object_id status start_date end_date source_text".split()
@@ -232,7 +233,7 @@ class _Rows:
                 "start_date": claim.start or "NONE",
                 "end_date": claim.end or "NONE",
                 "source_text": claim.text,
-                # The files know one text unit a claim: of claims summarised from several, the first.
+                # The files know one text unit a claim: of one summarised from several, the first.
                 "text_unit_id": self.unit[claim.chunks[0]] if self.unit else "",
             }
         for i, row in enumerate(unlinked, start=len(self.graph.claims)):

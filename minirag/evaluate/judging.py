@@ -27,11 +27,14 @@ from ..prompts import find_task
 from ..prompts.judging import OVERALL
 
 CRITERIA = {
-    "comprehensiveness": "How many of the question's sides does the answer treat, and in how much detail?",
+    "comprehensiveness": "How many of the question's sides does the answer treat, and in how much"
+    " detail?",
     "diversity": "How many different views and insights on the question does the answer offer?",
-    "empowerment": "How well does the answer let the reader understand the matter and judge it for themselves?",
+    "empowerment": "How well does the answer let the reader understand the matter and judge it for"
+    " themselves?",
     "directness": "How plainly and specifically does the answer address what was asked?",
-    "logicality": "How sound are the steps by which the answer gets from one statement to the next?",
+    "logicality": "How sound are the steps by which the answer gets from one statement to the"
+    " next?",
     "relevance": "How much of the answer bears on the question, without straying from it?",
     "coherence": "How well do the parts of the answer hang together?",
 }
@@ -105,7 +108,8 @@ def judge_answers(
     for condition, given in answers.items():
         if missing := [id for id in questions if id not in given]:
             raise MiniragError(
-                f"{condition!r} has no answer to question {missing[0]!r}: every condition must answer every question."
+                f"{condition!r} has no answer to question {missing[0]!r}: every condition must"
+                " answer every question."
             )
     together = [(*criteria, OVERALL)] if overall else [(criterion,) for criterion in criteria]
     pairs = list(combinations(answers, 2))

@@ -22,18 +22,15 @@ from .knowledge_graph import normalise_phrase
 Mentions = list[tuple[int, EntityRecord]]  # positions of chunks, and what each says
 Relations = list[tuple[int, RelationshipRecord]]
 Claims = list[tuple[int, ClaimRecord]]
-NAMES: Mapping[str, Callable[[str], str]] = {
-    "as written": str,
-    "upper": str.upper,
-    "normalised": normalise_phrase,
-}
+Key = Callable[[str], str]  # a name -> what is equal for instances of one element
+NAMES: dict[str, Key] = {"as written": str, "upper": str.upper, "normalised": normalise_phrase}
 
 
 @dataclass(frozen=True)
 class TextualOptions(Options):
     """Which instances are one element. The defaults are the paper's.
 
-    names: instances are identical if their names are, "as written" (paper), in "upper" case (code),
+    names: instances are identical if their names are, "as written" (paper), in "upper" case (code)
         or "normalised" as HippoRAG does.
     weight: "normalised count" is the number of a pair's instances divided by the largest such
         number (paper; communities depend on ratios only); "count" is that number; "strength" the

@@ -18,7 +18,8 @@ from ..index import ContextBuilder, ReportOptions, find_communities, write_repor
 from ..index.communities import agreement
 from ..index.contexts import CODE
 from ..llm import load_llm
-from ..methods.graphrag.map_reduce import MapReduceOptions, Unit, shuffle_and_pack
+from ..methods.graphrag.map_reduce import MapReduceOptions, shuffle_and_pack
+from ..prompts.rules.quotes import Unit
 from ..text.tokens import count_tokens
 
 CONDITIONS = ("C0", "C1", "C2", "C3")
@@ -183,11 +184,14 @@ def side_by_side(measured: Sequence[Row], stored: Mapping[str, Any]) -> list[Row
 
 
 def _notes(real: MicrosoftIndex, ours: CommunityIndex) -> list[str]:
-    deepest = real.index.communities.deepest
+    deepest, unlinked = real.index.communities.deepest, len(real.unlinked)
+    released = ", ".join(f"{name}={value}" for name, value in CODE.items())
+    lengths = "their tokens compare lengths, not quality."
+    linked = "they are loaded and linked to nothing."
     return [
         f"Only {deepest + 1} levels exist in Microsoft's files, so C2 and C3 are C{deepest}.",
-        f"Microsoft's reports are GPT-4's; ours are by {ours.source}: their tokens compare lengths, not quality.",
+        f"Microsoft's reports are GPT-4's; ours are by {ours.source}: {lengths}",
         "Nodes that Microsoft left without a community count as alone in modularity and agreement.",
-        f"{len(real.unlinked)} claims are about a name that is no entity; they are loaded and linked to nothing.",
-        f"Released-code choices in the contexts: {', '.join(f'{name}={value}' for name, value in CODE.items())}.",
+        f"{unlinked} claims are about a name that is no entity; {linked}",
+        f"Released-code choices in the contexts: {released}.",
     ]

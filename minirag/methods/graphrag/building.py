@@ -4,7 +4,6 @@ over it is opened, varied and kept.
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -13,7 +12,7 @@ from ...core.encoder import Encoder
 from ...core.errors import MiniragError
 from ...core.files import read_jsonl
 from ...core.graph import Graph
-from ...core.options import Between, Count, Options, Positive, choose, names_of, vary
+from ...core.options import Between, Count, Positive, choose, names_of
 from ...core.reports import CommunityIndex
 from ...corpora.shipped_and_own import shipped
 from ...index.contexts import CODE as REPORT_CODE
@@ -79,11 +78,11 @@ def kept_index(corpus: Corpus, graph: Graph) -> CommunityIndex:
 
 
 class CommunityMethod(StoredMethod):
-    """A method over a `CommunityIndex`. `varied` are the options that the index leaves open."""
+    """A method over a `CommunityIndex`."""
 
     stored_type = CommunityIndex
-    options_type: ClassVar[type[IndexOptions]]
-    varied: ClassVar[type[Options]]
+    built_with = tuple(name for name in names_of(IndexOptions) if name != "count")
+    options_type: ClassVar[type[IndexOptions]] = IndexOptions
     chosen: IndexOptions
 
     def __init__(
@@ -106,9 +105,3 @@ class CommunityMethod(StoredMethod):
         """The method over an index that exists already, such as Microsoft's own."""
         chosen = choose(cls.options_type, cls.settings, follow, options)
         return cls(index, load_llm(llm), encoder, chosen, executor)
-
-    def with_options(self, **options: object) -> Self:
-        """The same index and vectors, asked in another way: only options of `varied` may change."""
-        other = copy(self)
-        other.chosen = vary(self.chosen, options, names_of(self.varied))
-        return other

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from ...core.corpus import Chunk, Corpus, Extraction
 from ...core.encoder import Encoder
@@ -29,6 +29,7 @@ from ...index.vectors import VectorIndex, report_index
 from ...llm import LLM, load_llm
 from ...operators import community, question
 from ...prompts import Task
+from ...prompts.rules.quotes import Unit
 from .building import INDEX_CODE, CommunityMethod, IndexOptions, kept_index
 from .map_reduce import CODE as MAP_REDUCE_CODE
 from .map_reduce import (
@@ -36,7 +37,6 @@ from .map_reduce import (
     MapReduceOptions,
     PartialAnswer,
     Rank,
-    Unit,
     fill_last_window,
     map_step,
     shuffle_and_pack,
@@ -150,8 +150,8 @@ class CitedStep(Step):
 
 
 @dataclass(frozen=True)
-class GlobalQuery(MapReduceOptions):
-    """Which reports are read, and how.
+class GlobalOptions(MapReduceOptions, IndexOptions):
+    """How the index is built, which of its reports are read, and how.
 
     level: 0 to 3 for the paper's C0 to C3; a level deeper than exists is the deepest.
     union: every report down to the level (G4, the code).
@@ -168,11 +168,6 @@ class GlobalQuery(MapReduceOptions):
     roll_up: Count = 0
 
 
-@dataclass(frozen=True)
-class GlobalOptions(GlobalQuery, IndexOptions):
-    """Everything that can be chosen."""
-
-
 class GraphRAGGlobal(CommunityMethod):
     """Map-reduce over the reports of one level; `retrieve` lists those reports as passages named
     `report:ID`.
@@ -186,11 +181,10 @@ class GraphRAGGlobal(CommunityMethod):
     index_components = ("Community",)
     primitive = "Question vector"
     granularity = ("Community",)
-    operators = {"community": ("Layer",)}
+    operators: ClassVar = {"community": ("Layer",)}
     answer_task = "reduce_answer"
     options_type = GlobalOptions
-    settings = {"paper": {}, "code": {**INDEX_CODE, **MAP_REDUCE_CODE, "union": True}}
-    varied = GlobalQuery
+    settings: ClassVar = {"paper": {}, "code": {**INDEX_CODE, **MAP_REDUCE_CODE, "union": True}}
     chosen: GlobalOptions
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Self, cast
+from typing import ClassVar, Literal, Self, cast
 
 from ...core.corpus import Corpus
 from ...core.encoder import Encoder
@@ -22,7 +22,6 @@ from ...core.reports import CommunityIndex
 from ...core.results import Retrieval
 from ...core.trace import ChunkStep, CommunityStep, ContextStep, EdgeStep, NodeStep, Step
 from ...encoders.text_encoders import load_encoder
-from ...index.contexts import TokenOptions
 from ...index.vectors import VectorIndex, node_index
 from ...llm import LLM, load_llm
 from ...operators import chunk, community, node, question, rank, relationship
@@ -35,9 +34,9 @@ from .local_context import LocalTexts
 
 
 @dataclass(frozen=True)
-class LocalQuery(TokenOptions):
-    """What goes into the context, and how much. The defaults are the survey's composition; `CODE`
-    holds what the released code does instead.
+class LocalOptions(IndexOptions):
+    """How the index is built, what goes into the context, and how much. The defaults are the
+    survey's composition; `CODE` holds what the released code does instead.
 
     node_k: entities (the survey's k is 4; the code asks for twice its 10 and keeps them all).
     relation_k: relations (None: all, until the budget ends).
@@ -96,11 +95,6 @@ CODE: Mapping[str, object] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class LocalOptions(LocalQuery, IndexOptions):
-    """Everything that can be chosen."""
-
-
 class GraphRAGLocal(CommunityMethod):
     """Passages around the entities that the question is about, with relations and reports beside
     them in the answer's context.
@@ -114,7 +108,7 @@ class GraphRAGLocal(CommunityMethod):
     index_components = ("Entity", "Community")
     primitive = "Question vector"
     granularity = ("Entity", "Relationship", "Chunk", "Community")
-    operators = {
+    operators: ClassVar = {
         "node": ("VDB",),
         "relationship": ("Onehop",),
         "chunk": ("Occurrence",),
@@ -122,8 +116,7 @@ class GraphRAGLocal(CommunityMethod):
     }
     answer_task = "full_answer"
     options_type = LocalOptions
-    settings = {"paper": {}, "code": {**INDEX_CODE, **CODE}}
-    varied = LocalQuery
+    settings: ClassVar = {"paper": {}, "code": {**INDEX_CODE, **CODE}}
     chosen: LocalOptions
 
     def __init__(

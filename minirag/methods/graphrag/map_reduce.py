@@ -8,7 +8,7 @@ what did not fit is in the trace. `global_search.map_reduce` puts the steps toge
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ...algorithms.packing import pack, prefix
 from ...core.errors import MiniragError
@@ -17,12 +17,12 @@ from ...core.trace import Step
 from ...index.contexts import TokenOptions
 from ...prompts import Task, find_task
 from ...prompts.map_reduce import answer_block, unit_block
+from ...prompts.rules.quotes import Unit
+from ...prompts.task import Fields
 from ...text.tokens import count_tokens
 
 SCORINGS = {"answer": "map_answer", "points": "map_points"}
 CUT = " [shortened]"
-Fields = dict[str, Any]  # Any: of a prompt
-Unit = tuple[str, str]  # id and text of a report or a chunk
 Rank = Mapping[str, tuple[float, ...]]  # id of a unit -> what it is sorted by
 
 
@@ -248,7 +248,7 @@ def fill_last_window(
     limit = options.window
     if not helpful:
         return [], ReduceStep("reduce", "nothing to reduce", tokens=0, left_out=0, limit=limit)
-    blocks = [answer_block(i, answer) + "\n\n" for i, answer in enumerate(helpful, start=1)]
+    blocks = [answer_block(i, answer[:2]) + "\n\n" for i, answer in enumerate(helpful, start=1)]
     sizes = [count_tokens(block, options.count) for block in blocks]
     kept, cut = list(helpful[: prefix(sizes, limit, size([]))]), ""
     if not kept:

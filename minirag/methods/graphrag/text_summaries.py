@@ -106,23 +106,9 @@ class SemanticSearch(DenseRetriever):
     name = "graphrag-ss"
     paper = "GraphRAG, Sec. 3.3 (SS)"
     answer_task = "full_answer"
-    options_type: ClassVar[type[MapReduceOptions]] = MapReduceOptions
+    options_type = MapReduceOptions
     settings = SETTINGS
-
-    def __init__(
-        self, chunks: Sequence[Chunk], llm: LLM, encoder: Encoder | str, chosen: MapReduceOptions
-    ) -> None:
-        super().__init__(chunks, llm, encoder)
-        self.chosen = chosen
-
-    @classmethod
-    def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
-        follow: str | None = None, **options: object,
-    ) -> Self:  # fmt: skip
-        """Encode the chunks."""
-        chosen = choose(cls.options_type, cls.settings, follow, options)
-        return cls(corpus.chunks, load_llm(llm), encoder, chosen)
+    chosen: MapReduceOptions
 
     def with_options(self, **options: object) -> Self:
         """The same vectors, another window."""
