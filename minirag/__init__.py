@@ -9,10 +9,12 @@ import importlib
 __version__ = "0.1.0"
 
 _WHERE = {
+    "core.communities": "Communities Community",
     "core.corpus": "Chunk Corpus Document Extraction Question Triple",
     "core.errors": "MiniragError",
     "core.graph": "Claim Edge Graph Node",
     "core.graph_questions": "GraphQuestion GraphTask",
+    "core.reports": "CommunityIndex Report ReportContext",
     "core.results": "Answer Passage Retrieval",
     "core.trace": "ChunkStep CommunityStep ContextStep EdgeStep EgoGraphStep EntityStep FactStep"
     " KeywordStep NodeStep PathStep ScoredCommunity ScoredEdge ScoredNode ScoredPath Step"
