@@ -187,7 +187,7 @@ class PackingExplorer(Explorer):
         helpful = [answer for answer in partial.answers if answer.score > 0]
         answers = []
         for i, answer in enumerate(sorted(helpful, key=lambda row: -row.score), start=1):
-            tokens = count_tokens(answer_block(i, answer) + "\n\n", count)
+            tokens = count_tokens(answer_block(i, answer[:2]) + "\n\n", count)
             answers.append((f"#{i} ({answer.score:g})", tokens))
         fit = answers[: len(answers) - reduce.left_out]
         headers.append(max(0, reduce.tokens - sum(tokens for _, tokens in fit)))
