@@ -1,5 +1,5 @@
 """Plain pytest proves notebooks strictly, skips those whose data is absent, and says both. One run
-over four small notebooks shows it.
+over six small notebooks shows it.
 """
 
 import os
@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from minirag.core.files import read_notebook
 from minirag.workshop import refresh
 
 ROOT = Path(__file__).parents[1]
@@ -23,11 +24,12 @@ def run(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("notebooks")
 
-    def write(name, *sources, **metadata):
+    def write(name, *sources, tags=(), **metadata):
         path = folder / f"{name}.ipynb"
         nbformat.write(
             new_notebook(
-                cells=[new_code_cell(source) for source in sources], metadata={"minirag": metadata}
+                cells=[new_code_cell(source, metadata={"tags": list(tags)}) for source in sources],
+                metadata={"minirag": metadata},
             ),
             path,
         )
@@ -42,6 +44,13 @@ def run(tmp_path_factory):
         refresh.execute_and_normalise(path)
     changed = folder / "changed.ipynb"
     changed.write_text(changed.read_text(encoding="utf-8").replace('"4"', '"5"'), encoding="utf-8")
+    cleared = read_notebook(write("cleared", "print(1)", rung=0))
+    cleared.cells[0].execution_count = 1
+    nbformat.write(cleared, folder / "cleared.ipynb")
+    refresh.execute_and_normalise(write("broken", "1 / 0", rung=0, tags=["raises-exception"]))
+    broken = read_notebook(folder / "broken.ipynb")
+    broken.cells[0].metadata.tags = []
+    nbformat.write(broken, folder / "broken.ipynb")
     write("absent", "raise RuntimeError('never run')", rung=1, needs=["no_such_data"])
     command = [
         sys.executable,
@@ -72,7 +81,11 @@ def test_a_stored_notebook_that_still_holds_passes_without_a_network(run):
 
 
 def test_a_changed_output_fails(run):
-    assert "changed.ipynb .F" in run and "1 failed, 3 passed, 1 skipped" in run
+    assert "changed.ipynb .F" in run and "3 failed, 3 passed, 1 skipped" in run
+
+
+def test_an_output_that_was_cleared_and_an_error_that_is_no_lesson_fail(run):
+    assert "cleared.ipynb F" in run and "broken.ipynb F" in run
 
 
 def test_a_notebook_without_its_data_is_skipped_with_the_reason(run):
@@ -80,5 +93,5 @@ def test_a_notebook_without_its_data_is_skipped_with_the_reason(run):
 
 
 def test_the_summary_says_which_rungs_ran(run):
-    assert "rung 0 (shipped corpora): 1 notebook cells failed, 3 notebook cells passed" in run
+    assert "rung 0 (shipped corpora): 3 notebook cells failed, 3 notebook cells passed" in run
     assert "rung 1 (published data): 1 notebooks left out" in run

@@ -37,7 +37,6 @@ print(1)"""
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_keeps_the_rules(path):
-    print(path.name, notebook_lint.measure(path))
     problems = notebook_lint.lint(path)
     assert not problems, "\n".join(
         f"{path.name}, cell {problem.cell}: {problem.message} [{problem.rule}]"
@@ -183,6 +182,7 @@ BREAKAGES = {
     "executed": [
         lambda notebook: setattr(notebook.cells[3], "execution_count", None),
         every_code_cell(lambda cell: cell.update(execution_count=None)),
+        cell_with(""),
     ],
     "normalised": [
         lambda notebook: notebook.metadata.update(widgets={"state": {}}),
@@ -193,28 +193,29 @@ BREAKAGES = {
         lambda notebook: notebook.cells[3].metadata.update(scrolled=True),
         lambda notebook: setattr(notebook.cells[3], "execution_count", 9),
     ],
-    "outputs": [
-        lambda notebook: setattr(notebook.cells[3], "outputs", []),
-        cell_with("numbers", outputs=[]),
-        every_code_cell(lambda cell: cell.update(outputs=[])),
-    ],
-    "errors": [lambda notebook: notebook.cells[8].metadata.update(tags=[])],
     "muted": [
         lambda notebook: notebook.cells[3].metadata.update(tags=["nbval-ignore-output"]),
         lambda notebook: notebook.cells[3].metadata.update(tags=["nbval-skip"]),
         cell_with("# NBVAL_IGNORE_OUTPUT\nprint(1)"),
     ],
-    "parses": [cell_with("key = <your-key>"), cell_with("")],
-    "network": [
-        cell_with("!pip install minirag-kit"),
-        cell_with("%pip install minirag-kit"),
-        cell_with("get_ipython().run_line_magic('pip', 'install minirag-kit')"),
+    "ruff": [
+        cell_with("key = <your-key>"),
+        cell_with("numbers = [" + "1, " * 40 + "]"),
         cell_with("import os\nos.system('git clone corpus')"),
         cell_with("import os as shell\nshell.popen('git clone corpus')"),
         cell_with("from os import system\nsystem('git clone corpus')"),
         cell_with("import subprocess\nsubprocess.run(['git', 'clone', 'corpus'])"),
         cell_with("import requests"),
         cell_with("from urllib.request import urlopen"),
+        cell_with("from ipywidgets import interact"),
+        cell_with("import ipywidgets\nipywidgets.Output()"),
+        cell_with("import threading"),
+        cell_with("from tqdm.auto import tqdm"),
+    ],
+    "network": [
+        cell_with("!pip install minirag-kit"),
+        cell_with("%pip install minirag-kit"),
+        cell_with("get_ipython().run_line_magic('pip', 'install minirag-kit')"),
         cell_with("address = 'https://example.org/corpus.zip'"),
     ],
     "keys": [
@@ -237,7 +238,6 @@ BREAKAGES = {
         cell_with("\n".join(f"x{n} = {n}" for n in range(31))),
         every_code_cell(lambda cell: cell.update(source="\n".join(["x = 1"] * 11))),
     ],
-    "wide": [cell_with("numbers = [" + "1, " * 40 + "]")],
     "balance": [
         lambda notebook: notebook.cells.extend(
             new_markdown_cell("More.", id=f"more-{n}") for n in range(20)
@@ -247,21 +247,15 @@ BREAKAGES = {
         ),
     ],
     "size": [printing("x" * 310_000), showing("image/png", png(620))],
-    "paths": [
+    "unstable": [
         printing("read from /home/ada/texts/a.txt"),
         printing("C:\\Users\\ada"),
         cell_with("print(open('/tmp/corpus.txt'))"),
-    ],
-    "unstable": [
         printing("UserWarning: old", name="stderr"),
         printing("encoding:  40%|####      | 4/10 [00:01<00:02, 3.1it/s]"),
         printing("<Graph object at 0x7f1a2b3c4d5e>"),
     ],
     "widgets": [
-        cell_with("from ipywidgets import interact"),
-        cell_with("ipywidgets.Output()"),
-        cell_with("import threading"),
-        cell_with("from tqdm.auto import tqdm"),
         lambda notebook: notebook.cells[6].metadata.update(tags=[]),
         lambda notebook: notebook.update(
             cells=[cell for n, cell in enumerate(notebook.cells) if n not in (6, 8)]

@@ -27,6 +27,8 @@ PATIENCE = 60  # seconds for a whole notebook; the solutions need about two
 
 Status = Literal["passed", "not yet", "hint"]
 Cells = list[tuple[str, str]]  # name and source of code cells, in their order
+Run = Callable[[Cells], dict[str, Outcome]]
+Place = str | Path | None
 
 
 @dataclass(frozen=True)
@@ -83,20 +85,20 @@ def exercises_folder() -> Path:
     for folder in (package / "exercises", package.parent / "exercises"):
         if (folder / "solutions").is_dir():
             return folder
-    raise MiniragError(
-        "The kit's exercises are missing from this installation. Install minirag-kit again, or "
-        "work in a complete checkout."
-    )
+    advice = "Install minirag-kit again, or work in a complete checkout."
+    raise MiniragError(f"The kit's exercises are missing from this installation. {advice}")
 
 
-def list_exercises(folder: str | Path | None = None) -> list[str]:
+def list_exercises(folder: Place = None) -> list[str]:
     """Names of the exercises in `folder` (default: the kit's own), sorted."""
     folder = Path(folder) if folder else exercises_folder()
     return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.ipynb"))
 
 
-def exercise_name(name: str | int, folder: str | Path | None = None) -> str:
-    """The full name for 3, "3", "03", or for three or more letters that begin a word of only one."""
+def exercise_name(name: str | int, folder: Place = None) -> str:
+    """The full name for 3, "3", "03", or for three letters or more that begin a word of only one
+    name.
+    """
     names, wanted = list_exercises(folder), str(name)
     number = f"{int(wanted):02d}_" if wanted.isdecimal() else None
     begins = f"_{number or wanted}" if number or len(wanted) > 2 else None
@@ -109,10 +111,7 @@ def exercise_name(name: str | int, folder: str | Path | None = None) -> str:
 
 
 def check(
-    name: str | int,
-    path: str | Path | None = None,
-    folder: str | Path | None = None,
-    patience: float = PATIENCE,
+    name: str | int, path: Place = None, folder: Place = None, patience: float = PATIENCE
 ) -> Report:
     """Grade a student's notebook; returns a `Report`.
 
@@ -127,18 +126,14 @@ def check(
     places = [Path(path)] if path else [Path(file), Path("exercises") / file, folder / file]
     found = next((place for place in places if place.is_file()), None)
     if found is None:
-        raise MiniragError(
-            f"There is no notebook {places[0].name}; copy {file} from the exercises and work in "
-            "the copy."
-        )
+        advice = f"copy {file} from the exercises and work in the copy"
+        raise MiniragError(f"There is no notebook {places[0].name}; {advice}.")
     solution = folder / "solutions" / file
     released = read_notebook(solution if solution.is_file() else folder / file)
     notebook = read_notebook(found)
     if other := _another_exercise(released, notebook, folder):
-        raise MiniragError(
-            f"{found} looks like {other}, not like {name}: its graded cells are that exercise's. "
-            f"Check it as {other[:2]}."
-        )
+        why = f"its graded cells are that exercise's. Check it as {other[:2]}"
+        raise MiniragError(f"{found} looks like {other}, not like {name}: {why}.")
     run = partial(run_in_process, working_folder=found.resolve().parent, patience=patience)
     return grade(released, notebook, run)
 
@@ -151,8 +146,7 @@ def _another_exercise(
     """
 
     def ids(notebook: "NotebookNode") -> set[str]:
-        marks = [_marks(cell) for cell in notebook.cells]
-        return {mark.get("grade_id") for mark in marks if mark}
+        return {_marks(cell).get("grade_id", "") for cell in notebook.cells if _marks(cell)}
 
     here, own = ids(notebook), ids(released)
     if here == own:
@@ -165,18 +159,14 @@ def _another_exercise(
 
 
 def main_check(
-    name: str, path: Path | None = None, hints: int = 0, folder: str | Path | None = None
+    name: str, path: Place = None, hints: int = 0, folder: Place = None
 ) -> tuple[str, bool]:
     """What `minirag check NAME` prints, and whether everything passed: (text, ok)."""
     report = check(name, path, folder)
     return report.text(hints), report.ok
 
 
-def grade(
-    released: "NotebookNode",
-    notebook: "NotebookNode",
-    run: Callable[[Cells], dict[str, Outcome]] = run_cells,
-) -> Report:
+def grade(released: "NotebookNode", notebook: "NotebookNode", run: Run = run_cells) -> Report:
     """Run the cells of `notebook`, its locked cells replaced by those of `released`; returns a
     `Report`. `run`: cells -> outcomes.
     """
@@ -206,8 +196,7 @@ def cells_to_run(released: "NotebookNode", notebook: "NotebookNode") -> Cells:
         name = _identity(cell) or f"your cell {number}"
         name = f"{name} (copy {number})" if name in cells else name
         cells[name] = locked.get(name, cell.source)
-    lost = {name: source for name, source in locked.items() if name not in cells}
-    return list((cells | lost).items())
+    return [*cells.items(), *(item for item in locked.items() if item[0] not in cells)]
 
 
 def _marks(cell: "NotebookNode") -> dict[str, Any]:
@@ -247,18 +236,15 @@ def _left_blank(failure: Failure) -> bool:
     return failure.code.startswith(f"raise {failure.error}()")
 
 
-def run_in_process(
-    cells: Cells, working_folder: Path, patience: float = PATIENCE
-) -> dict[str, Outcome]:
+def run_in_process(cells: Cells, working_folder: Path, patience: float) -> dict[str, Outcome]:
     """`run_cells` in a fresh process; the cell that is at work when patience ends, and those after
     it, get a Timeout.
     """
     path = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]
     environment = {"PYTHONPATH": os.pathsep.join(filter(None, path)), "MPLBACKEND": "Agg"}
     with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder) / "results.jsonl"
+        results, why = Path(folder) / "results.jsonl", "ended the whole program"
         command = [sys.executable, "-m", "minirag.grading.run_cells", str(results)]
-        why = "ended the whole program"
         try:
             subprocess.run(
                 command,

@@ -46,9 +46,9 @@ def run_cells(
     outcomes: dict[str, Outcome] = {}
     for name, source in sources.items():
         outcomes[name] = None
-        nowhere = io.StringIO()
+        out = io.StringIO()
         try:
-            with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
                 # A student's code is run as it is; whoever grades strangers' work isolates it.
                 exec(compile(_plain(source), f"<{name}>", "exec"), namespace)  # noqa: S102
         except BaseException as error:  # a student's sys.exit() ends the cell, not the grading
@@ -70,14 +70,15 @@ def _plain(source: str) -> str:
 
 
 def _failure(error: BaseException, name: str, sources: dict[str, str]) -> Failure:
-    places = [(f.filename[1:-1], f.lineno) for f in traceback.extract_tb(error.__traceback__)]
-    places = [(cell, line) for cell, line in places if cell in sources]
-    broken = isinstance(error, SyntaxError)
-    cell, line = places[-1] if places else (name, (broken and error.lineno) or 1)
+    frames = [(f.filename[1:-1], f.lineno or 1) for f in traceback.extract_tb(error.__traceback__)]
+    places = [(cell, line) for cell, line in frames if cell in sources]
+    line, message = 1, str(error)
+    if isinstance(error, SyntaxError):
+        line, message = error.lineno or 1, error.msg
+    cell, line = places[-1] if places else (name, line)
     lines = sources[cell].splitlines()
-    code = lines[line - 1].strip() if line and 0 < line <= len(lines) else ""
-    message = error.msg if isinstance(error, SyntaxError) else str(error)
-    return Failure(type(error).__name__, message, cell, line or 1, code)
+    code = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return Failure(type(error).__name__, message, cell, line, code)
 
 
 def main() -> None:

@@ -12,7 +12,16 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+
+import nbformat
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from latex2mathml.converter import convert
+from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from ..core.display import progress
 from ..core.errors import MiniragError
@@ -21,9 +30,8 @@ from ..corpora.shipped_and_own import shipped
 from . import refresh
 from .notebook_lint import WIDGET_REPR
 
+KIT = Path(__file__).parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-MATH = re.compile(r"(?<![\\$])(\$\$?)(?!\s)((?:\\.|[^$\\])+?)(?<!\s)\1(?!\d)", re.DOTALL)
-CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`|<code>.*?</code>", re.MULTILINE | re.DOTALL)
 DETAILS = re.compile(r"<details[^>]*>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 END = "What the notebook folds away"
 LIVE = "<p class='live'>Here the notebook has controls to move; they need a running kernel. {}</p>"
@@ -31,16 +39,17 @@ MARK = "minirag-explorer"
 FIRST, NONE = "This is what they show first.", "The cells around this one show single settings."
 # Run before a notebook: from then on an explorer's `view()` is what it shows, as plain HTML, under
 # its settings in words.
-AS_PICTURES = """
+AS_PICTURES = f"""
 import sys
-sys.path.insert(0, {kit!r})  # the kit that prints is the kit that runs
+sys.path.insert(0, {str(KIT)!r})  # the kit that prints is the kit that runs
 from minirag.widgets.explorer import Explorer
 
 def view(self):
     import html
     from IPython.display import HTML
-    settings = ", ".join(f"{{control.label}} = {{self.state[name]}}" for name, control in self.controls.items())
-    return HTML(f"<div class='{mark}'><p class='settings'>{{html.escape(settings)}}</p>{{self.html()}}</div>")
+    settings = ", ".join(f"{{c.label}} = {{self.state[name]}}" for name, c in self.controls.items())
+    words = f"<p class='settings'>{{html.escape(settings)}}</p>"
+    return HTML(f"<div class='{MARK}'>{{words}}{{self.html()}}</div>")
 
 Explorer.view = view
 del sys, view
@@ -54,111 +63,96 @@ PAGE = """<!DOCTYPE html>
 """
 
 
-def make(folder="handouts", notebooks=None, pdf=True, run=True):
+def make(
+    folder: str | Path = "handouts",
+    notebooks: Iterable[str | Path] | None = None,
+    pdf: bool = True,
+    run: bool = True,
+) -> list[Path]:
     """Write NAME.html, and NAME.pdf where Chromium is found, for every notebook; returns the paths.
 
     notebooks: paths; by default those of the checkout, exercises included (without their
     solutions). run: make the pictures of widgets.
     """
-    folder, written = Path(folder), []
-    for path in progress(
-        [*map(Path, notebooks or _all_notebooks())], description="handouts", unit="notebook"
-    ):
+    pages = []
+    paths = [*map(Path, notebooks or _all_notebooks())]
+    for path in progress(paths, description="handouts", unit="notebook"):
         if not path.is_file():
             raise MiniragError(f"there is no notebook {str(path)!r}.")
-        written.append(write_atomic(folder / f"{path.stem}.html", to_html(path, run)))
-    browser = pdf and chromium()
-    return written + [print_to_pdf(page, browser) for page in list(written) if browser]
+        pages.append(write_atomic(Path(folder) / f"{path.stem}.html", to_html(path, run)))
+    browser = chromium() if pdf else None
+    return pages + [print_to_pdf(page, browser) for page in pages if browser]
 
 
-def _all_notebooks():
-    root = Path(__file__).parents[2]
-    if not (root / "notebooks").is_dir():
+def _all_notebooks() -> list[Path]:
+    folders = (KIT / "notebooks", KIT / "exercises")
+    if not folders[0].is_dir():
         raise MiniragError(
-            "the notebooks are not part of the installed package. Clone the repository, or name the notebooks."
+            "the notebooks are not part of the installed package. Clone the repository, or name "
+            "the notebooks."
         )
-    return [
-        *sorted((root / "notebooks").glob("*.ipynb")),
-        *sorted((root / "exercises").glob("*.ipynb")),
-    ]
+    return [path for folder in folders for path in sorted(folder.glob("*.ipynb"))]
 
 
-def to_html(path, run=True):
+class Renderer(IPythonRenderer):
+    """Markdown to HTML with formulas as MathML, which browsers draw by themselves; a formula that
+    cannot be read stays as it is.
+    """
+
+    def block_math(self, body: str) -> str:
+        return _mathml(body, "block") or super().block_math(body)
+
+    def inline_math(self, body: str) -> str:
+        return _mathml(body, "inline") or super().inline_math(body)
+
+
+def _mathml(formula: str, display: str) -> str:
+    try:
+        return convert(formula, display=display)
+    except Exception:  # any failure of the converter: the reader sees the formula's source
+        return ""
+
+
+@pass_context
+def _markdown(context: Context, source: str) -> str:
+    """A Markdown cell as HTML."""
+    attachments = context["cell"].get("attachments", {})
+    folder = context["resources"]["metadata"]["path"]
+    renderer = Renderer(escape=False, attachments=attachments, embed_images=True, path=folder)
+    return MarkdownWithMath(renderer=renderer).render(source)
+
+
+def to_html(path: str | Path, run: bool = True) -> str:
     """The notebook as one self-contained page, its figures inside it."""
-    from nbconvert import HTMLExporter
-
+    path = Path(path)
     notebook = refresh.normalise(read_notebook(path))
     _replace_widgets(notebook, path, run)
-    formulas = Formulas()
     folded_to_the_end(notebook)
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            cell.source = formulas.take(cell.source)
     exporter = HTMLExporter(
         template_name="basic",
         exclude_input_prompt=True,
         exclude_output_prompt=True,
         embed_images=True,
+        filters={"markdown2html": _markdown},
     )
-    body, resources = exporter.from_notebook_node(
-        notebook, {"metadata": {"path": str(Path(path).parent), "name": Path(path).stem}}
-    )
-    style = "\n".join(
-        [*resources["inlining"]["css"], shipped("handout.css").read_text(encoding="utf-8")]
-    )
-    title = next(
-        (
-            cell.source.lstrip("# ").splitlines()[0]
-            for cell in notebook.cells
-            if cell.cell_type == "markdown"
-        ),
-        Path(path).stem,
-    )
-    return PAGE.format(title=html.escape(title), style=style, body=formulas.put_back(body))
+    about = {"metadata": {"path": str(path.parent), "name": path.stem}}
+    body, resources = exporter.from_notebook_node(notebook, about)
+    looks = [*resources["inlining"]["css"], shipped("handout.css").read_text(encoding="utf-8")]
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    title = texts[0].lstrip("# ").splitlines()[0] if texts else path.stem
+    return PAGE.format(title=html.escape(title), style="\n".join(looks), body=body)
 
 
-class Formulas:
-    """Formulas leave Markdown before it is converted and come back as MathML, which browsers draw
-    by themselves.
-
-    Code is left alone, and so is what cannot be read as a formula. (The converter of notebooks
-    would take MathML's tags apart.)
-    """
-
-    def __init__(self):
-        self.mathml = []
-
-    def take(self, text):
-        parts, start = [], 0
-        for code in CODE.finditer(text):
-            parts += [MATH.sub(self._keep, text[start : code.start()]), code[0]]
-            start = code.end()
-        return "".join(parts) + MATH.sub(self._keep, text[start:])
-
-    def _keep(self, match):
-        from latex2mathml.converter import convert
-
-        try:
-            self.mathml.append(convert(match[2], display="block" if match[1] == "$$" else "inline"))
-        except Exception:  # any failure of the converter: the reader sees the formula's source
-            return match[0]
-        return f"{{{{formula-{len(self.mathml) - 1}}}}}"
-
-    def put_back(self, page):
-        return re.sub(r"\{\{formula-(\d+)\}\}", lambda match: self.mathml[int(match[1])], page)
-
-
-def folded_to_the_end(notebook):
+def folded_to_the_end(notebook: nbformat.NotebookNode) -> None:
     """What the notebook folds away (answers, hints) moves to a last section, so that a printed page
     does not give it away.
     """
-    from nbformat.v4 import new_markdown_cell
+    moved: list[str] = []
 
-    moved = []
-
-    def move(match):
-        moved.append(f"**{len(moved) + 1}. {match[1].strip()}**\n\n{match[2].strip()}")
-        return f"{match[1].strip()} *(see {len(moved)} at the end)*"
+    def move(match: re.Match[str]) -> str:
+        question, answer = match[1].strip(), match[2].strip()
+        moved.append(f"**{len(moved) + 1}. {question}**\n\n{answer}")
+        return f"{question} *(see {len(moved)} at the end)*"
 
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -167,94 +161,61 @@ def folded_to_the_end(notebook):
         notebook.cells.append(new_markdown_cell("\n\n".join([f"## {END}", *moved])))
 
 
-def _is_widget(output):
+def _is_widget(output: nbformat.NotebookNode) -> bool:
     return bool(WIDGET_REPR.match(output.get("data", {}).get("text/plain", "")))
 
 
-def _replace_widgets(notebook, path, run):
-    import nbformat
-
-    live = [
-        number
-        for number, cell in enumerate(notebook.cells)
-        if any(map(_is_widget, cell.get("outputs", [])))
-    ]
-    pictures = _pictures(path, live) if live and run else {}
+def _replace_widgets(notebook: nbformat.NotebookNode, path: Path, run: bool) -> None:
+    """In place of each widget: a line that says so, and the picture that it shows first."""
+    shown = [cell.get("outputs", []) for cell in notebook.cells]
+    live = [number for number, outputs in enumerate(shown) if any(map(_is_widget, outputs))]
+    pictures = _pictures(path) if live and run else {}
     for number in live:
-        kept = [output for output in notebook.cells[number].outputs if not _is_widget(output)]
-        shown = pictures.get(number, [])
-        note = LIVE.format(FIRST if shown else NONE)
-        data = {
-            "output_type": "display_data",
-            "metadata": {},
-            "data": {"text/html": "".join([note, *shown])},
-        }
-        notebook.cells[number].outputs = [*kept, nbformat.from_dict(data)]
+        found, cell = pictures.get(number, []), notebook.cells[number]
+        text = LIVE.format(FIRST if found else NONE) + "".join(found)
+        kept = [output for output in cell.outputs if not _is_widget(output)]
+        cell.outputs = [*kept, new_output("display_data", {"text/html": text})]
 
 
-def _pictures(path, cells):
+def _pictures(path: Path) -> dict[int, list[str]]:
     """{cell number: [HTML, ...]}: a copy of the notebook is run with `AS_PICTURES` before it; an
     empty dict where it cannot be run here.
     """
-    from nbformat.v4 import new_code_cell
-
     notebook = read_notebook(path)
-    notebook.cells.insert(
-        0, new_code_cell(AS_PICTURES.format(kit=str(Path(__file__).parents[2]), mark=MARK))
-    )
+    notebook.cells.insert(0, new_code_cell(AS_PICTURES))
     with tempfile.TemporaryDirectory() as folder:
-        copy = write_atomic(Path(folder) / Path(path).name, refresh.to_text(notebook))
+        copy = write_atomic(Path(folder) / path.name, refresh.to_text(notebook))
         try:
-            ran = refresh.execute(copy)
+            cells = refresh.execute(copy).cells[1:]
         except MiniragError:
             return {}
-    shown = {
-        n: [
-            said
-            for out in ran.cells[n + 1].outputs
-            if MARK in (said := out.get("data", {}).get("text/html", ""))
-        ]
-        for n in cells
-    }
-    return {number: pictures for number, pictures in shown.items() if pictures}
+    outputs = [[out.get("data", {}) for out in cell.get("outputs", [])] for cell in cells]
+    pages = [[data.get("text/html", "") for data in cell] for cell in outputs]
+    return {i: [page for page in cell if MARK in page] for i, cell in enumerate(pages)}
 
 
-def chromium():
+def chromium() -> str | None:
     """The path of Chromium or Chrome, or None: `MINIRAG_CHROMIUM`, else the first that is found."""
-    return os.environ.get("MINIRAG_CHROMIUM") or next(
-        filter(None, map(shutil.which, BROWSERS)), None
-    )
+    found = filter(None, map(shutil.which, BROWSERS))
+    return os.environ.get("MINIRAG_CHROMIUM") or next(found, None)
 
 
-def print_to_pdf(page, browser):
+def print_to_pdf(page: Path, browser: str) -> Path:
     """Print an HTML file to a PDF beside it; returns the PDF's path. The browser gets a profile of
     its own and no network.
     """
-    target = Path(page).with_suffix(".pdf").resolve()
     with tempfile.TemporaryDirectory() as profile:
         printed = Path(profile) / "page.pdf"
-        flags = [
-            "--headless",
-            "--disable-gpu",
-            "--no-pdf-header-footer",
-            f"--user-data-dir={profile}",
-            "--proxy-server=127.0.0.1:9",
-        ]
-        sandbox = (
-            ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-        )  # Chromium refuses to be root with one, as in containers
-        command = [
-            browser,
-            *flags,
-            *sandbox,
-            f"--print-to-pdf={printed}",
-            Path(page).resolve().as_uri(),
-        ]
+        flags = ["--headless", "--disable-gpu", "--no-pdf-header-footer"]
+        flags += [f"--user-data-dir={profile}", "--proxy-server=127.0.0.1:9"]
+        if hasattr(os, "geteuid") and os.geteuid() == 0:  # in containers, where it needs no sandbox
+            flags.append("--no-sandbox")
+        command = [browser, *flags, f"--print-to-pdf={printed}", Path(page).resolve().as_uri()]
         try:
             subprocess.run(command, capture_output=True, timeout=120, check=True)
-            return write_atomic(target, printed.read_bytes())
+            return write_atomic(Path(page).with_suffix(".pdf").resolve(), printed.read_bytes())
         except (OSError, subprocess.SubprocessError) as error:
-            said = (
-                f"{Path(browser).name} could not print {Path(page).name} ({type(error).__name__})"
-            )
-            raise MiniragError(f"{said}. The HTML is there: print it from a browser.") from error
+            problem = f"{Path(browser).name} could not print {Path(page).name}"
+            raise MiniragError(
+                f"{problem} ({type(error).__name__}). The HTML is there: print it from a browser."
+            ) from error
