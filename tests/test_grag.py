@@ -140,6 +140,27 @@ def test_retrieved_ego_graphs_are_the_nearest_ones():
     )
 
 
+@pytest.mark.parametrize("name", ["grag", "g-retriever"])
+def test_a_question_is_encoded_once(name):
+    """Retrieval asks the encoder once for all questions, and for nothing else. Source: GRAG, Eq. 3
+    (eq-3)
+    """
+    calls = []
+
+    class Counting(TableEncoder):
+        def encode(self, texts, kind="passage"):
+            calls.append((kind, list(texts)))
+            return super().encode(texts, kind)
+
+    method = METHODS[name].from_graph(GRAPH, encoder=Counting(AXES))
+    questions = ["whom does ann lead?", "red?"]
+    assert method.index.node_vectors is method.index.node_vectors
+    for ask in (method.retrieve_many, method.examples):
+        calls.clear()
+        ask(questions)
+        assert calls == [("query", questions)]
+
+
 def test_a_retrieved_edge_speaks_for_its_passages_and_a_lone_node_for_its_own():
     method = GRAG.from_graph(GRAPH, encoder=encoder(), hops=0, direction="out", top=1)
     found = method.retrieve("cy?")
@@ -360,6 +381,9 @@ def test_a_bundle_gives_the_same_answers_again(bundle, method, corpus):
         "M weights, trained on 16 questions of professors)"
     )
     assert answers[0].retrieval == opened.retrieve(questions[0]) and answers[0].prompt_tokens > 2
+    spent = opened.writer.ledger.total
+    assert spent.calls == len(questions) and opened.llm.ledger.total.calls == 0
+    assert spent.prompt_tokens == sum(answer.prompt_tokens for answer in answers)
     assert not [
         path for path in folder.rglob("*") if path.suffix in (".bin", ".pt", ".pkl", ".pickle")
     ]

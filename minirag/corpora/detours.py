@@ -22,8 +22,9 @@ from ..core.graph_questions import GraphQuestion, GraphTask
 # Chosen so that MiniLM tells them apart: a question lies nearest to its own name, relation and
 # attribute.
 FIRST_NAMES = """
-    Anna Boris Clara David Elena Felix Greta Hugo Irene Jonas Karen Louis Maria Nadia Oscar Paula Quentin Rosa Simon Tessa Ulrich Vera Walter Xenia
-    Yusuf Zoe Albert Bruno Cecil Doris Ernest Flora Gavin Helga Isaac Judith Kevin Linda Martin Nelly
+    Anna Boris Clara David Elena Felix Greta Hugo Irene Jonas Karen Louis Maria Nadia Oscar Paula
+    Quentin Rosa Simon Tessa Ulrich Vera Walter Xenia Yusuf Zoe Albert Bruno Cecil Doris Ernest
+    Flora Gavin Helga Isaac Judith Kevin Linda Martin Nelly
 """
 NAMES = tuple(FIRST_NAMES.split())
 RELATIONS = ("boss", "neighbour", "teacher", "dentist", "cousin", "rival", "tenant", "partner")
@@ -57,12 +58,14 @@ def detours(
     """
     if not 2 <= people <= len(NAMES) or not 1 <= contacts <= min(len(RELATIONS), people - 1):
         raise MiniragError(
-            f"detours(people={people}, contacts={contacts}) cannot be made: with {len(NAMES)} names, people is 2 to {len(NAMES)}; "
-            f"with {len(RELATIONS)} relations, contacts is 1 to {len(RELATIONS)} and less than people."
+            f"detours(people={people}, contacts={contacts}) cannot be made: with {len(NAMES)}"
+            f" names, people is 2 to {len(NAMES)}; with {len(RELATIONS)} relations, contacts is 1"
+            f" to {len(RELATIONS)} and less than people."
         )
     if min(train, validation, test) < 0:
         raise MiniragError(
-            f"detours(train={train}, validation={validation}, test={test}): numbers of questions from 0 on are expected."
+            f"detours(train={train}, validation={validation}, test={test}): numbers of questions"
+            " from 0 on are expected."
         )
     sizes = {"train": train, "validation": validation, "test": test}
     parts = {
@@ -86,7 +89,8 @@ def named_entity(question: str, graph: TextualGraph) -> int:
     ]
     if not found:
         raise MiniragError(
-            f"The question {question!r} names no node of its graph of {len(graph.nodes)} nodes: link it to a node in another way."
+            f"The question {question!r} names no node of its graph of {len(graph.nodes)} nodes:"
+            " link it to a node in another way."
         )
     return min(found, key=lambda node: (-len(graph.nodes[node]), node))
 

@@ -6,6 +6,7 @@ import csv
 import re
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..algorithms.textual import TextualGraph
@@ -18,14 +19,17 @@ COLUMNS = ("arg1", "arg2", "label", "graph")
 ANSWERS = ("support", "counter")
 TRIPLE = re.compile(r"\((.*?)\)")
 ASKS = ("pair", "prompt", "same")
-SPLIT_SEED, HELD_OUT, TEST_SHARE = (
-    42,
-    0.4,
-    0.5,
-)  # the released split: 40% held out, half of them test, nothing stratified
+SHAPES = ("connected", "without a directed cycle", "chains", "chains one way")
+# The released split: 40% held out, half of them test, nothing stratified.
+SPLIT_SEED, HELD_OUT, TEST_SHARE = 42, 0.4, 0.5
 
 
-def load_expla_graphs(folder=None, follow="paper", asks=None, seed=SPLIT_SEED):
+def load_expla_graphs(
+    folder: str | Path | None = None,
+    follow: str = "paper",
+    asks: str | None = None,
+    seed: int = SPLIT_SEED,
+) -> GraphTask:
     """ExplaGraphs as a `GraphTask` of 1,659 questions to train, 553 to validate and 554 to test;
     fetched first if it is not there.
 
@@ -53,7 +57,9 @@ def load_expla_graphs(folder=None, follow="paper", asks=None, seed=SPLIT_SEED):
     return split(questions, seed)
 
 
-def read_expla_graphs(path, asks="pair"):
+def read_expla_graphs(
+    path: str | Path, asks: str = "pair"
+) -> tuple[tuple[GraphQuestion, ...], dict[str, int]]:
     """`(questions, counts)` of a file in ExplaGraphs' form: tab-separated arg1, arg2, label and
     graph, "(head; relation; tail)(...)".
 
@@ -67,19 +73,20 @@ def read_expla_graphs(path, asks="pair"):
         raise MiniragError(f"asks is one of {', '.join(map(repr, ASKS))}; got {asks!r}.")
     path = Path(path)
     try:
-        with open(path, encoding="utf-8", newline="") as lines:
+        with path.open(encoding="utf-8", newline="") as lines:
             reader = csv.DictReader(lines, delimiter="\t")
             names, rows = reader.fieldnames, list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise MiniragError(f"{path} cannot be read as a table in UTF-8 ({error}).") from error
     if tuple(names or ()) != COLUMNS:
         raise MiniragError(
-            f"{path.name} is not a file of ExplaGraphs: expected the tab-separated columns {', '.join(COLUMNS)}, found {names}."
+            f"{path.name} is not a file of ExplaGraphs: expected the tab-separated columns"
+            f" {', '.join(COLUMNS)}, found {names}."
         )
-    questions, problems, first = [], Counter(), ""
+    questions, first = [], ""
+    problems: Counter[str] = Counter()
     for place, row in enumerate(rows):
-        problem = _problem(row)
-        if problem:
+        if problem := _problem(row):
             problems[problem] += 1
             first = first or f"item {place}: {problem}"
             continue
@@ -89,14 +96,12 @@ def read_expla_graphs(path, asks="pair"):
             "prompt": question,
             "same": question_text("all beliefs", "all arguments"),
         }[asks]
-        questions.append(
-            GraphQuestion(
-                f"{NAME}/{place:04d}", question, row["label"], parse_graph(row["graph"]), asked
-            )
-        )
+        graph, id = parse_graph(row["graph"]), f"{NAME}/{place:04d}"
+        questions.append(GraphQuestion(id, question, row["label"], graph, asked))
     if not questions:
         raise MiniragError(
-            f"{path.name} holds no item that can be read ({first or 'it has no lines'}). Expected: belief, argument, label, graph."
+            f"{path.name} holds no item that can be read ({first or 'it has no lines'}). Expected:"
+            " belief, argument, label, graph."
         )
     if problems:
         warnings.warn(
@@ -106,27 +111,25 @@ def read_expla_graphs(path, asks="pair"):
     return tuple(questions), {"items": len(questions), **problems}
 
 
-def _problem(row):
+def _problem(row: dict[str, str]) -> str:
     """Why an item cannot be read, or an empty string."""
     if None in row or None in row.values() or not (row["arg1"].strip() and row["arg2"].strip()):
         return "a text is missing or one too many"
     if row["label"] not in ANSWERS:
         return "the label is neither support nor counter"
     triples = [triple.split(";") for triple in TRIPLE.findall(row["graph"])]
-    if not triples or any(
-        len(parts) != 3 or not all(part.strip() for part in parts) for parts in triples
-    ):
-        return "the graph is not a row of (head; relation; tail)"
-    return ""
+    whole = [len(parts) == 3 and all(part.strip() for part in parts) for parts in triples]
+    return "" if triples and all(whole) else "the graph is not a row of (head; relation; tail)"
 
 
-def parse_graph(text):
-    """ "(a; r; b)(b; s; c)" as a `TextualGraph`: lower case, a node for each different text, in
-    order of appearance.
+def parse_graph(text: str) -> TextualGraph:
+    """A text such as "(a; r; b)(b; s; c)" as a `TextualGraph`: lower case, a node for each
+    different text, in order of appearance.
 
     Raises `MiniragError` for a triple of other than three parts.
     """
-    places, edges = {}, []
+    places: dict[str, int] = {}
+    edges = []
     for triple in TRIPLE.findall(text):
         parts = [part.strip().lower() for part in triple.split(";")]
         if len(parts) != 3:
@@ -134,24 +137,25 @@ def parse_graph(text):
                 f"({triple}) has {len(parts)} parts; (head; relation; tail) is expected."
             )
         head, relation, tail = parts
-        edges.append(
-            (places.setdefault(head, len(places)), relation, places.setdefault(tail, len(places)))
-        )
+        source = places.setdefault(head, len(places))
+        edges.append((source, relation, places.setdefault(tail, len(places))))
     return TextualGraph(tuple(places), tuple(edges))
 
 
-def question_text(belief, argument):
+def question_text(belief: str, argument: str) -> str:
     """The question as a prompt states it."""
-    return f"Belief: {belief}\nArgument: {argument}\nDoes the argument support the belief or counter it? Answer with one word, support or counter."
+    asked = "Does the argument support the belief or counter it?"
+    how = "Answer with one word, support or counter."
+    return f"Belief: {belief}\nArgument: {argument}\n{asked} {how}"
 
 
-def belief_and_argument(question):
+def belief_and_argument(question: GraphQuestion) -> tuple[str, str]:
     """The two texts of a question, taken back from its prompt."""
     belief, argument = question.question.split("\n")[:2]
     return belief.removeprefix("Belief: "), argument.removeprefix("Argument: ")
 
 
-def split(questions, seed=SPLIT_SEED):
+def split(questions: Sequence[GraphQuestion], seed: int = SPLIT_SEED) -> GraphTask:
     """The questions as a `GraphTask`: 60% to train, 20% to validate, 20% to test, drawn by chance
     with this seed. Raises `MiniragError` for fewer than 4.
     """
@@ -163,17 +167,12 @@ def split(questions, seed=SPLIT_SEED):
         )
     train, held_out = train_test_split(range(len(questions)), test_size=HELD_OUT, random_state=seed)
     validation, test = train_test_split(held_out, test_size=TEST_SHARE, random_state=seed)
-    source = (
-        SOURCE if seed == SPLIT_SEED else f"ExplaGraphs, written by people; split by seed {seed}"
-    )
-    return GraphTask(
-        NAME,
-        source,
-        *(tuple(questions[place] for place in part) for part in (train, validation, test)),
-    )
+    source = f"ExplaGraphs, written by people; split by seed {seed}"
+    parts = (tuple(questions[place] for place in part) for part in (train, validation, test))
+    return GraphTask(NAME, SOURCE if seed == SPLIT_SEED else source, *parts)
 
 
-def describe(task):
+def describe(task: GraphTask) -> dict[str, float]:
     """What the task holds, as numbers: the row of Table 1 and what else a reader of Table 2 should
     know.
 
@@ -184,35 +183,31 @@ def describe(task):
 
     Source: GRAG, Table 1 (tab-1)
     """
-    every = [*task.train, *task.validation, *task.test]
-    shapes = [shape(question.graph) for question in every]
-    nodes, edges = (
-        [len(getattr(question.graph, kind)) for question in every] for kind in ("nodes", "edges")
-    )
+    graphs = [question.graph for question in task.questions]
+    nodes, edges = [len(graph.nodes) for graph in graphs], [len(graph.edges) for graph in graphs]
+    shapes = [shape(graph) for graph in graphs]
     answers = Counter(question.answer for question in task.test)
-    belief = lambda question: belief_and_argument(question)[0].lower()
-    seen = set(map(belief, task.train))
+    seen, asked = (
+        [belief_and_argument(question)[0].lower() for question in part]
+        for part in (task.train, task.test)
+    )
+    known = set(seen)
     return {
-        "graphs": len(every),
-        "nodes": sum(nodes) / len(every),
-        "edges": sum(edges) / len(every),
+        "graphs": len(graphs),
+        "nodes": sum(nodes) / len(graphs),
+        "edges": sum(edges) / len(graphs),
         "most nodes": max(nodes),
         "most edges": max(edges),
-        **{
-            what: sum(one[what] for one in shapes)
-            for what in ("connected", "without a directed cycle", "chains", "chains one way")
-        },
+        **{what: sum(each[what] for each in shapes) for what in SHAPES},
         "train": len(task.train),
         "validation": len(task.validation),
         "test": len(task.test),
         "majority %": 100 * max(answers.values()) / len(task.test),
-        "beliefs seen %": 100
-        * sum(belief(question) in seen for question in task.test)
-        / len(task.test),
+        "beliefs seen %": 100 * sum(belief in known for belief in asked) / len(task.test),
     }
 
 
-def shape(graph):
+def shape(graph: TextualGraph) -> dict[str, bool]:
     """Whether a graph is connected (edges read both ways), without a directed cycle, a chain, and a
     chain whose edges all point the same way.
     """
@@ -220,18 +215,9 @@ def shape(graph):
 
     directed = nx.DiGraph((head, tail) for head, _, tail in graph.edges)
     directed.add_nodes_from(range(len(graph.nodes)))
-    connected, both_ways = nx.is_weakly_connected(directed), directed.to_undirected()
-    chain = (
-        connected
-        and both_ways.number_of_edges() == len(both_ways) - 1
-        and max(degree for _, degree in both_ways.degree) <= 2
-    )
-    one_way = chain and all(
-        degree <= 1 for count in (directed.out_degree, directed.in_degree) for _, degree in count
-    )
-    return {
-        "connected": connected,
-        "without a directed cycle": nx.is_directed_acyclic_graph(directed),
-        "chains": chain,
-        "chains one way": one_way,
-    }
+    both_ways, connected = directed.to_undirected(), nx.is_weakly_connected(directed)
+    tree = connected and both_ways.number_of_edges() == len(both_ways) - 1
+    chain = tree and max(degree for _, degree in both_ways.degree) <= 2
+    degrees = [degree for way in (directed.out_degree, directed.in_degree) for _, degree in way]
+    acyclic = nx.is_directed_acyclic_graph(directed)
+    return dict(zip(SHAPES, (connected, acyclic, chain, chain and max(degrees) <= 1)))

@@ -79,8 +79,10 @@ def split_questions(corpus: Corpus, seed: int = SPLIT_SEED) -> dict[str, list[Qu
     known = sorted(answered.values(), key=lambda question: question.id)
     if len(known) < LEAST:
         raise MiniragError(
-            f"{corpus.name!r} has {len(corpus.questions)} questions, {len(known)} of them different and with an answer; training needs {LEAST} or more, "
-            "since some are kept to stop in time and some to measure. Write them into questions.jsonl beside passages.jsonl, or train on detours."
+            f"{corpus.name!r} has {len(corpus.questions)} questions, {len(known)} of them different"
+            f" and with an answer; training needs {LEAST} or more, since some are kept to stop in"
+            " time and some to measure. Write them into questions.jsonl beside passages.jsonl, or"
+            " train on detours."
         )
     random.Random(f"split {seed}").shuffle(known)
     held = max(2, len(known) // 5)

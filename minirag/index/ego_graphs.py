@@ -180,7 +180,7 @@ class EgoIndex:
 
     @classmethod
     def load(cls, folder: str | Path, encoder: Encoder) -> "EgoIndex":
-        """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete index."""
+        """Read what `save` wrote. Raises `MiniragError` where the folder holds nothing complete."""
         path = Path(folder) / FILE
         if not path.is_file():
             raise MiniragError(

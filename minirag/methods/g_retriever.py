@@ -9,7 +9,7 @@ version, whose edges never get a prize, is another code's and not rebuilt.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from ..algorithms.descriptions import describe, flat_text
 from ..core.options import Count, NotNegative
@@ -49,7 +49,7 @@ class GRetriever(GraphPrompted):
     index_components = ("Entity", "Relationship")
     primitive = "Question vector"
     granularity = ("Subgraph",)
-    operators = {"node": ("VDB",), "relationship": ("VDB",), "subgraph": ("Steiner",)}
+    operators: ClassVar = {"node": ("VDB",), "relationship": ("VDB",), "subgraph": ("Steiner",)}
     options_type = RetrieverOptions
     chosen: RetrieverOptions
 
@@ -71,8 +71,8 @@ class GRetriever(GraphPrompted):
         lines = tuple(self.textual_graph.lines())
         return VectorIndex(lines, self.index.edge_vectors, self.encoder)
 
-    # Retrieval: "retrieves relevant nodes and edges, and then constructs a relevant subgraph using a
-    # Prize-Collecting Steiner Tree method" (GRAG, Sec. 5.1).
+    # Retrieval: it "retrieves relevant nodes and edges, and then constructs a relevant subgraph
+    # using a Prize-Collecting Steiner Tree method" (GRAG, Sec. 5.1).
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """Nodes and edges near the question, the tree that collects their prizes, and the passages

@@ -16,6 +16,7 @@ choice of that loader.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,7 +38,8 @@ class GragOptions(PromptOptions):
     """Everything about GRAG that can be chosen. The defaults are the paper's; `CODE` holds what the
     official code does instead.
 
-    hops, top: the paper's k and N.
+    hops: the paper's k.
+    top: the paper's N.
     direction: "both" forgets which way a relation was written down, since the triples of a text
     point either way (on the task `detours` it ranks the named entity's ego-graph first for .2 % of
     the questions, "out" for 22.8 %); "out" takes what the root reaches, "in" what reaches the root
@@ -67,9 +69,9 @@ class GRAG(GraphPrompted):
     index_components = ("Subgraph",)
     primitive = "Question vector"
     granularity = ("Subgraph",)
-    operators = {"subgraph": ("VDB",)}
+    operators: ClassVar = {"subgraph": ("VDB",)}
     options_type = GragOptions
-    settings = {"paper": {}, "code": CODE}
+    settings: ClassVar = {"paper": {}, "code": CODE}
     chosen: GragOptions
 
     # Sec. 4.1, textual subgraph indexing: "we index k-hop ego-graphs in G and convert them to graph

@@ -87,14 +87,9 @@ class GraphPrompted(StoredMethod):
     chosen: PromptOptions
 
     def __init__(
-        self,
-        graph: Graph,
-        llm: LLM,
-        encoder: Encoder | str,
-        chosen: PromptOptions,
-        extraction: str = "",
-        trained: str | Path | None = None,
-    ) -> None:
+        self, graph: Graph, llm: LLM, encoder: Encoder | str, chosen: PromptOptions,
+        extraction: str = "", trained: str | Path | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(graph.chunks, llm)
         self.graph, self.chosen, self.extraction = graph, chosen, extraction
         self.encoder: Encoder = load_encoder(encoder).fit([each.passage for each in self.chunks])
@@ -109,16 +104,11 @@ class GraphPrompted(StoredMethod):
 
     @classmethod
     def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str = "minilm",
-        extraction: Extraction | str | None = None,
-        executor: Executor | None = None,
-        follow: str | None = None,
-        trained: str | Path | None = None,
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
+        extraction: Extraction | str | None = None, executor: Executor | None = None,
+        follow: str | None = None, trained: str | Path | None = None,
         **options: Any,  # the fields of `options_type`
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Read triples, make them a graph of texts, encode it.
 
         extraction: None lets `llm` read the text; a name picks one that came with the corpus; an
@@ -136,14 +126,10 @@ class GraphPrompted(StoredMethod):
 
     @classmethod
     def from_graph(
-        cls,
-        graph: Graph,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str = "minilm",
-        follow: str | None = None,
-        trained: str | Path | None = None,
+        cls, graph: Graph, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
+        follow: str | None = None, trained: str | Path | None = None,
         **options: Any,  # the fields of `options_type`
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """The method over a `Graph` that exists already."""
         chosen = choose(cls.options_type, cls.settings, follow, options)
         return cls(graph, load_llm(llm), encoder, chosen, trained=trained)

@@ -1,8 +1,8 @@
 """GRAG and G-Retriever as models: a graph becomes one token in front of a language model that stays
 as it is.
 
-The order to read: `ModelOptions` here (numbers and names, without torch, so that a method can check its
-options when it is built), `batches` (graphs to arrays), `model` (GRAG's Eq. 5 to 11), `encoder`
+The order to read: `ModelOptions` here (numbers and names, without torch, so that a method can check
+its options when it is built), `batches` (graphs to arrays), `model` (GRAG's Eq. 5 to 11), `encoder`
 (its graph attention in plain PyTorch), `language_model` and `pretraining` (a tiny model for
 laptops), `training`, `trained` (what is kept). They are imported when needed: torch is heavy.
 """
@@ -22,8 +22,9 @@ class ModelOptions(Options):
     """What stands before the language model. The defaults are the paper's; `CODE` holds what the
     official code does instead.
 
-    graph_token: of the "encoder", or "constant" (one learnt vector, a control), or "none".
-    pruning: the distance, "scalar" (paper) or "elementwise" (code), or "none".
+    graph_token: what the "encoder" makes of the graphs, or "constant" (one learnt vector, a
+    control), or "none".
+    pruning: by the distance, "scalar" (paper) or "elementwise" (code), or "none".
     squash: a sigmoid over the factors.
     prune_at: in all "layers" (paper) or at the "input" (code).
     edges_in_messages: False in the code, whose layers ignore edge attributes.
@@ -31,7 +32,7 @@ class ModelOptions(Options):
     only (code).
     merge: mean over "graphs" (paper) or over their "nodes" (code).
     sees_question: True adds the question to every node, a control of this kit (`GraphEncoder`).
-    hidden, layers, heads, dropout: of the encoder, sized for a laptop (paper: 1024, 4, 4).
+    hidden, layers, heads, dropout: size of the encoder, for a laptop (paper: 1024, 4, 4).
     """
 
     graph_token: Literal["encoder", "constant", "none"] = "encoder"

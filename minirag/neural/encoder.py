@@ -2,8 +2,7 @@
 vector a question.
 """
 
-from collections.abc import Iterable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +10,9 @@ from torch.nn import functional as F
 
 from . import ModelOptions
 from .batches import GraphBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class GraphAttention(nn.Module):
@@ -118,7 +120,7 @@ def softmax_by(logits: Tensor, group: Tensor, count: int) -> Tensor:
 
 
 def mean_by(rows: Tensor, group: Tensor, count: int) -> Tensor:
-    """Mean of (n, d) over the rows of each group (n,): (count, d); zeros for a group without rows."""
+    """Mean of (n, d) over the rows of each group (n,): (count, d); zeros where there are none."""
     total = rows.new_zeros(count, rows.shape[1]).index_add(0, group, rows)
     sizes = rows.new_zeros(count).index_add(0, group, rows.new_ones(len(rows)))
     return total / sizes.clamp(min=1)[:, None]
@@ -140,7 +142,7 @@ class GraphEncoder(nn.Module):
     Source: GRAG, Eq. 9-10 (eq-9, eq-10)
     """
 
-    def __init__(self, text_dimensions: int, options: ModelOptions = ModelOptions()) -> None:
+    def __init__(self, text_dimensions: int, options: ModelOptions) -> None:
         super().__init__()
         self.options = options
         hidden, heads = options.hidden, options.heads

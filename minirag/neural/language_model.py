@@ -54,7 +54,8 @@ def add_low_rank(model: nn.Module) -> None:
     ]
     if not found:
         raise MiniragError(
-            f"tuning='lora' looks for linear layers called {' and '.join(LORA_TARGETS)}; {type(model).__name__} has none. Use tuning='full'."
+            f"tuning='lora' looks for linear layers called {' and '.join(LORA_TARGETS)};"
+            f" {type(model).__name__} has none. Use tuning='full'."
         )
     for module, name in found:
         setattr(module, name, LowRank(getattr(module, name)))
@@ -85,7 +86,8 @@ class LanguageModel(nn.Module):
         self.start = self.end if start is None else start
         if self.start is None:
             raise MiniragError(
-                "This model's tokenizer has neither a start nor an end token; a graph-prompted model needs one in front of the graph token."
+                "This model's tokenizer has neither a start nor an end token; a graph-prompted"
+                " model needs one in front of the graph token."
             )
         self._read: dict[str, list[int]] = {}
 
@@ -147,7 +149,7 @@ class LanguageModel(nn.Module):
         return self.text_ids(example.text) + self.question_ids(example.question)
 
     def answer_ids(self, answer: str) -> list[int]:
-        """The ids that are to be written: the answer, cut to fit `max_answer`, and the end token."""
+        """The ids that are to be written: the answer, cut to `max_answer`, and the end token."""
         return self.ids(f" {answer}")[: self.max_answer - 1] + [self.end]
 
     def answer_vectors(self, answers: Sequence[str]) -> Tensor:

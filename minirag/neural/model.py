@@ -134,9 +134,7 @@ class GraphPrompt(nn.Module):
     Source: GRAG, Eq. 10-11 (eq-10, eq-11)
     """
 
-    def __init__(
-        self, language: LanguageModel, dimensions: int, options: ModelOptions = ModelOptions()
-    ) -> None:
+    def __init__(self, language: LanguageModel, dimensions: int, options: ModelOptions) -> None:
         super().__init__()
         self.language, self.options, self.dimensions = language, options, dimensions
         self.pruning: SoftPruning | None = None
@@ -158,7 +156,7 @@ class GraphPrompt(nn.Module):
         return self.language.embeddings.weight.device
 
     def own_state(self) -> dict[str, Tensor]:
-        """Everything but the frozen language model, whose weights lie elsewhere and never change."""
+        """Everything but the frozen language model, whose weights never change."""
         changing = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
         return {
             name: tensor.detach()
@@ -266,6 +264,7 @@ def chosen_device(name: str | None = None) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         why = str(error).splitlines()[0][:150]
         raise MiniragError(
-            f"The device {name!r} cannot be used here ({why}). Choose 'cpu' or 'cuda', or none for a GPU if there is one."
+            f"The device {name!r} cannot be used here ({why}). Choose 'cpu' or 'cuda', or none for"
+            " a GPU if there is one."
         ) from error
     return device

@@ -7,7 +7,6 @@ would do out of its general experience. These *keyword documents* are an additio
 paper has a pretrained Llama-2.
 """
 
-import os
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -104,7 +103,8 @@ def pretrain(
     """
     if not examples or not answers:
         raise MiniragError(
-            "A language model is pretrained on questions and on the answers that may be asked for; one of the two is empty."
+            "A language model is pretrained on questions and on the answers that may be asked for;"
+            " one of the two is empty."
         )
     torch.manual_seed(plan.seed)
     draw = random.Random(f"pretraining {plan.seed}")
@@ -150,7 +150,7 @@ def taught_once(
         if not folder.is_dir():
             with TemporaryDirectory(dir=folder.parent) as beside:
                 pretrain(examples(), answers, plan, Path(beside) / "model")
-                os.replace(Path(beside) / "model", folder)
+                (Path(beside) / "model").replace(folder)
     return folder
 
 

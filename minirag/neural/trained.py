@@ -8,7 +8,6 @@ a named one was used, whose name is all that is kept.
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -109,7 +108,8 @@ def save(
     write_atomic(folder / WEIGHTS, to_bytes(tensors))
     count = sum(parameter.numel() for parameter in model.language.model.parameters())
     told = {
-        **told, "settings": asdict(model.options), "dimensions": model.dimensions, "tuning": model.language.tuning,
+        **told, "settings": asdict(model.options), "dimensions": model.dimensions,
+        "tuning": model.language.tuning,
         "language": {
             "tiny": language is not None, "name": told.get("language") or "", "weights": count,
             "reads": model.language.max_text, "writes": model.language.max_answer,
@@ -139,7 +139,8 @@ def read(folder: Path) -> dict[str, Any]:
         ) from error
     if missing:
         raise MiniragError(
-            f"{path} does not say {', '.join(missing)}: it is no trained model of this kit, or an older one. Train again."
+            f"{path} does not say {', '.join(missing)}: it is no trained model of this kit, or an"
+            " older one. Train again."
         )
     return told
 
@@ -173,10 +174,11 @@ def load(folder: Path, device: str | None = None) -> Trained:
     """
     folder, told = Path(folder), read(folder)
     for name, digest in told["files"].items():
-        path, outside = folder / name, os.path.isabs(name) or ".." in Path(name).parts
+        path, outside = folder / name, Path(name).is_absolute() or ".." in Path(name).parts
         if outside or not path.is_file() or _digest(path) != digest:
             raise MiniragError(
-                f"{folder} is damaged: {name} is missing or not the file that was saved. Train again."
+                f"{folder} is damaged: {name} is missing or not the file that was saved. Train"
+                " again."
             )
     needed = {WEIGHTS}
     if told["language"]["tiny"]:
@@ -207,12 +209,14 @@ def _model(folder: Path, told: dict[str, Any]) -> "GraphPrompt":
     try:
         missing, unknown = model.load_state_dict(load_file(str(folder / WEIGHTS)), strict=False)
     except RuntimeError as error:
+        why = str(error).splitlines()[-1].strip()
         raise MiniragError(
-            f"{folder}: the weights do not fit the settings ({str(error).splitlines()[-1].strip()}). Train again."
+            f"{folder}: the weights do not fit the settings ({why}). Train again."
         ) from error
     if unknown or set(missing) & set(model.own_state()):
+        names = ", ".join([*unknown, *missing][:3])
         raise MiniragError(
-            f"{folder}: the weights are those of other settings ({', '.join([*unknown, *missing][:3])}). Train again."
+            f"{folder}: the weights are those of other settings ({names}). Train again."
         )
     return model
 

@@ -247,7 +247,8 @@ class Trainer:
         run, tensors = read_checkpoint(self.checkpoint)
         if run["fingerprint"] != self._fingerprint(train):
             raise MiniragError(
-                f"{self.checkpoint.parent} holds a training run with other settings or examples. Choose another folder, or delete it to start anew."
+                f"{self.checkpoint.parent} holds a training run with other settings or examples."
+                " Choose another folder, or delete it to start anew."
             )
         parts: dict[str, dict[str, Tensor]] = {"model": {}, "best": {}, "optimizer": {}}
         for key, tensor in tensors.items():
@@ -270,7 +271,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
     try:
         with safe_open(str(path), framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # it is no dictionary
             return json.loads((file.metadata() or {})["minirag"]), tensors
     except (SafetensorError, KeyError, ValueError, OSError) as error:
         raise MiniragError(

@@ -19,9 +19,9 @@ from .ranking import count_of
 def ego_graphs(questions: Queries, index: EgoIndex, top: int = 10) -> list[EgoGraphStep]:
     """The ego-graphs nearest to the question, as the paper's S(G)_N.
 
-    questions: texts, or the steps of `operators.question.vector`. top: the paper's N. The roots come with their cosine, best first; nodes and edges are what their
-    ego-graphs hold together, each once and sorted. `index.subgraph(root)` gives one of them by
-    itself.
+    questions: texts, or the steps of `operators.question.vector`. top: the paper's N. The roots
+    come with their cosine, best first; nodes and edges are what their ego-graphs hold together,
+    each once and sorted. `index.subgraph(root)` gives one of them by itself.
 
     Source: GRAG, Eq. 3-4 (eq-3, eq-4)
     """

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ..encoders.text_encoders import load_encoder
 from ..evaluate.expected import compare, load_expected
 from .graph_baselines import BASELINES, Row, Vectors, by_condition, shallow_baselines, text_vectors
 
+Members = tuple[Any, Any]  # of each ego-graph: sparse (roots, nodes) and (roots, edges)
 TOPS = (1, 3, 5)
 
 
@@ -70,13 +71,6 @@ RANKINGS = (
 )
 
 
-class Members(NamedTuple):
-    """Who belongs to each ego-graph: (roots, nodes) and (roots, edges)."""
-
-    nodes: Any
-    edges: Any
-
-
 def ego_retrieval_table(
     questions: Sequence[GraphQuestion],
     encoder: str = "minilm",
@@ -99,7 +93,7 @@ def ego_retrieval_table(
     for ranking in rankings:
         shape = ranking.hops, ranking.direction
         if shape not in shapes:
-            shapes[shape] = [Members(*members(question.graph, *shape)) for question in questions]
+            shapes[shape] = [members(question.graph, *shape) for question in questions]
         asked = loaded.encode(asked_texts(questions, ranking.asked), kind="query")
         counts = []
         for question, vector, belongs in zip(questions, asked, shapes[shape]):
@@ -116,7 +110,7 @@ def rank(
     question: GraphQuestion, asked: Any, vectors: Vectors, belongs: Members, ranking: Ranking
 ) -> NDArray[np.int64]:
     """All roots, best first. asked: the question's vector; vectors: of the graph's texts."""
-    graph = question.graph
+    graph, (inside, between) = question.graph, belongs
     if ranking.linked:
         plain = rank(question, asked, vectors, belongs, replace(ranking, linked=False))
         first = named_entity(question.question, graph)
@@ -127,10 +121,10 @@ def rank(
         middle = np.concatenate([nodes, edges]).mean(axis=0)
         nodes, edges, asked = nodes - middle, edges - middle, asked - middle
     if ranking.pooling == "greatest":
-        cosines = np.where(belongs.nodes.toarray() > 0, normalize(nodes) @ asked, -np.inf)
+        cosines = np.where(inside.toarray() > 0, normalize(nodes) @ asked, -np.inf)
         return np.argsort(-np.round(cosines.max(axis=1), 9), kind="stable")
-    pooled_edges = 0 * belongs.edges if ranking.pooling == "nodes" else belongs.edges
-    pooled = normalize(pool(nodes, edges, belongs.nodes, pooled_edges))
+    between = 0 * between if ranking.pooling == "nodes" else between
+    pooled = normalize(pool(nodes, edges, inside, between))
     pooled = ranking.root * normalize(nodes) + (1 - ranking.root) * pooled
     return rank_ego_graphs(asked, pooled, len(graph.nodes))[0]
 
@@ -178,9 +172,11 @@ RANKED, TRAINED = "ranking: ", "trained: "  # in front of the names of rankings 
 GUESS = "most frequent value of the right type"
 FLOOR = 100 / min(map(len, VALUES.values()))
 NO_ROUTE = (
-    "Pruning is the only way in which the question reaches the graph encoder, and the tiny language model was taught with random answers, so it does not hold "
-    "a word against the question either: the row w/o soft pruning has lost the question, and its drop does not measure pruning. Nor does the row with the "
-    "question added to the nodes: the pruned model also gets distances as ready-made numbers, and factors that start as a fall set by hand."
+    "Pruning is the only way in which the question reaches the graph encoder, and the tiny language"
+    " model was taught with random answers, so it does not hold a word against the question either:"
+    " the row w/o soft pruning has lost the question, and its drop does not measure pruning. Nor"
+    " does the row with the question added to the nodes: the pruned model also gets distances as"
+    " ready-made numbers, and factors that start as a fall set by hand."
 )
 # The rows of Table 3.
 DROPPED = ("w/o soft pruning", "w/o graph descriptions", "w/o graph encoder", "w/o retrieval")
@@ -260,32 +256,32 @@ def verdicts(measured: Iterable[Row]) -> list[str]:
     Source: GRAG, Table 3 (tab-3)
     """
     found = {row["method"]: row for row in measured}
-    full, sentences = found.get(f"{TRAINED}GRAG"), []
-    for name in DROPPED:
-        row = found.get(TRAINED + name)
-        if full and row:
-            drop, spread = full["accuracy %"] - row["accuracy %"], full["sd"] + row["sd"]
-            appears = "appears" if drop > spread else "does not appear"
-            verdict = f"the paper's drop {appears} here"
-            if row["accuracy %"] <= FLOOR:
-                verdict = f"but it is no better than naming any value of the right type ({FLOOR:.1f}), so it learnt too little for the drop to say anything"
-            sentences.append(
-                f"{name}: {full['accuracy %']:.1f} -> {row['accuracy %']:.1f}, a drop of {drop:.1f} against deviations of {spread:.1f}; {verdict}."
-            )
-    unpruned = found.get(f"{TRAINED}w/o soft pruning")
-    guess = found.get(f"{GUESS}{GIVEN['ego-graph']}")
-    if unpruned:
+    left_out = {name: found[TRAINED + name] for name in DROPPED if TRAINED + name in found}
+    sentences: list[str] = []
+    if full := found.get(f"{TRAINED}GRAG"):
+        sentences = [verdict_on_drop(name, full, row) for name, row in left_out.items()]
+    if unpruned := left_out.get("w/o soft pruning"):
         sentences.append(NO_ROUTE)
-    if unpruned and guess and unpruned["accuracy %"] < guess["accuracy %"]:
-        sentences.append(
-            f"Without pruning {unpruned['accuracy %']:.1f} is less than the {guess['accuracy %']:.1f} of guessing the {GUESS} in the ego-graph."
-        )
+        accuracy, guess = unpruned["accuracy %"], found.get(f"{GUESS}{GIVEN['ego-graph']}")
+        if guess and accuracy < guess["accuracy %"]:
+            less = f"Without pruning {accuracy:.1f} is less than the {guess['accuracy %']:.1f}"
+            sentences.append(f"{less} of guessing the {GUESS} in the ego-graph.")
     return sentences
 
 
-def measure_baselines(
-    task: GraphTask, names: Collection[str], encoder: str = "minilm"
-) -> list[Row]:
+def verdict_on_drop(name: str, full: Row, row: Row) -> str:
+    """Whether leaving one part out costs more than the seeds differ."""
+    before, after, spread = full["accuracy %"], row["accuracy %"], full["sd"] + row["sd"]
+    appears = "appears" if before - after > spread else "does not appear"
+    verdict = f"the paper's drop {appears} here"
+    if after <= FLOOR:
+        verdict = f"but it is no better than naming any value of the right type ({FLOOR:.1f}),"
+        verdict += " so it learnt too little for the drop to say anything"
+    drop = f"a drop of {before - after:.1f} against deviations of {spread:.1f}"
+    return f"{name}: {before:.1f} -> {after:.1f}, {drop}; {verdict}."
+
+
+def measure_baselines(task: GraphTask, names: Collection[str], encoder: str) -> list[Row]:
     """Rows of these baselines, of those over the whole graph first."""
     measured = []
     for given in GIVEN.values():

@@ -23,6 +23,14 @@ from .stance_baselines import (
 )  # fmt: skip
 
 BASELINE_NAMES = tuple(baseline.name for baseline in BASELINES)
+NOTES = {
+    "majority": "Majority: {:.1f}. The paper's five flat retrievers lie between 58.7 and 60.1, 325"
+    " to 333 of 554 right.",
+    "any negated relation": "One bit, whether any relation is negated, gives {:.1f} with nothing"
+    " learnt.",
+    "negated relation xor denying belief": "Two bits, that one and a negation in the belief, give"
+    " {:.1f}.",
+}
 
 
 def expla_rows() -> list[str]:
@@ -104,16 +112,11 @@ def notes(measured: Iterable[Row]) -> list[str]:
     found = {row["method"]: row for row in measured}
     sentences = []
     if data := found.get("data"):
-        sentences.append(
-            f"{data['chains']:,} of {data['graphs']:,} graphs are chains ({data['chains one way']:,} of them one way); the appendix says every one is."
-        )
-    about = {
-        "majority": "Majority: {:.1f}. The paper's five flat retrievers lie between 58.7 and 60.1, 325 to 333 of 554 right.",
-        "any negated relation": "One bit, whether any relation is negated, gives {:.1f} with nothing learnt.",
-        "negated relation xor denying belief": "Two bits, that one and a negation in the belief, give {:.1f}.",
-    }
-    known = [name for name in about if name in found]
-    return sentences + [about[name].format(found[name]["accuracy"]) for name in known]
+        chains = f"{data['chains']:,} of {data['graphs']:,} graphs are chains"
+        one_way = f"({data['chains one way']:,} of them one way)"
+        sentences.append(f"{chains} {one_way}; the appendix says every one is.")
+    known = [name for name in NOTES if name in found]
+    return sentences + [NOTES[name].format(found[name]["accuracy"]) for name in known]
 
 
 def stance_by_negations(questions: Sequence[GraphQuestion]) -> list[Row]:

@@ -90,7 +90,7 @@ def _answers(condition: Condition, bench: Bench, seed: int) -> list[str]:
 
 
 class Side(NamedTuple):
-    """A task of the transfer: its questions, what is seen of them, and how its graph part learns."""
+    """A task of the transfer: its questions, what is seen of them, how its graph part learns."""
 
     task: GraphTask
     train: list[Example]
@@ -113,14 +113,14 @@ def measure_transfer(
     Source: GRAG, Table 4 (tab-4)
     """
     tasks = {"detours": task or detours(train=4000), "ExplaGraphs": load_expla_graphs()}
-    questions = [q for one in tasks.values() for part in (one.train, one.test) for q in part]
+    questions = [q for each in tasks.values() for part in (each.train, each.test) for q in part]
     table = table_of(questions, load_encoder(encoder))
     collate, sides = Collator(table), {}
-    for name, one in tasks.items():
+    for name, each in tasks.items():
         condition = Condition(name, "named" if name == "detours" else "whole")
-        train, test = (examples(part, condition, table)[0] for part in (one.train, one.test))
-        plan = replace(TASKS[one.name].plan, epochs=0)
-        sides[name] = Side(one, train, test, plan)
+        train, test = (examples(part, condition, table)[0] for part in (each.train, each.test))
+        plan = replace(TASKS[each.name].plan, epochs=0)
+        sides[name] = Side(each, train, test, plan)
     found: dict[str, list[float]] = {name: [] for name in TRANSFER_NAMES}
     with TemporaryDirectory() as temporary:
         bench = make_bench("expla_graphs", folder or temporary, encoder)

@@ -36,7 +36,8 @@ def shallow_baselines(
     """
     if not task.train or not task.test:
         raise MiniragError(
-            f"{task!r}: baselines learn from training questions and are measured on test questions; one of the two is missing."
+            f"{task!r}: baselines learn from training questions and are measured on test questions;"
+            " one of the two is missing."
         )
     found = {
         name: baseline(task, encoder)

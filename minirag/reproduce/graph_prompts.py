@@ -26,6 +26,7 @@ from ..core.errors import MiniragError
 from ..core.graph_questions import GraphQuestion, GraphTask
 from ..core.options import Count, Options, Positive, refuse_unknown, vary
 from ..corpora.detours import named_entity
+from ..evaluate.training import PARTS
 from ..index.ego_graphs import EgoIndex
 from ..neural import HardPrompt, ModelOptions
 from ..neural.batches import Collator, Example, TextTable
@@ -78,9 +79,7 @@ class Condition(Options):
 
 def table_of(questions: Iterable[GraphQuestion], encoder: Encoder) -> TextTable:
     """The `TextTable` of everything that these questions and their graphs say."""
-    return TextTable.of(
-        [Example(q.question, q.answer, (q.graph,), asked=q.asked) for q in questions], encoder
-    )
+    return TextTable((text for q in questions for text in (q.asked, *q.graph_texts)), encoder)
 
 
 def examples(
@@ -153,9 +152,9 @@ class Bench:
     task: GraphTask
     table: TextTable
     folder: Path
-    pretraining: Pretraining = Pretraining()
-    plan: Plan = Plan()
-    reads: tuple[Condition, ...] = ()
+    pretraining: Pretraining
+    plan: Plan
+    reads: tuple[Condition, ...]
 
     @cached_property
     def collate(self) -> Collator:
@@ -179,13 +178,12 @@ class Bench:
         """The folder of the tiny language model of this size and seed, taught once on the form of
         the training questions, as `reads` sees them.
         """
-
-        def read() -> list[Example]:
-            return [seen for condition in self.reads for seen in self.seen("train", condition)[0]]
-
-        pretraining = replace(self.pretraining, size=size, seed=seed)
-        folder = Path(self.folder) / f"{size}-{seed}"
-        return taught_once(folder, read, self.task.answers, pretraining)
+        return taught_once(
+            self.folder / f"{size}-{seed}",
+            lambda: [seen for condition in self.reads for seen in self.seen("train", condition)[0]],
+            self.task.answers,
+            replace(self.pretraining, size=size, seed=seed),
+        )
 
     def model(self, condition: Condition, seed: int) -> GraphPrompt:
         """The untrained model of a condition, behind the tiny language model of this seed."""
@@ -207,9 +205,7 @@ def run(condition: Condition, bench: Bench, seed: int) -> Row:
     Source: GRAG, Table 2 (tab-2)
     """
     model = bench.model(condition, seed)
-    (train, _), (validation, _), (test, held) = (
-        bench.seen(part, condition) for part in ("train", "validation", "test")
-    )
+    (train, _), (validation, _), (test, held) = (bench.seen(part, condition) for part in PARTS)
     started = time.perf_counter()
     plan = replace(bench.plan, **condition.plan, seed=seed)
     report = Trainer(model, bench.collate, plan).fit(train, validation)
@@ -252,11 +248,9 @@ def measure(
 
 
 def run_all(
-    rows: Sequence[tuple[Callable[[], Bench], Condition]],
-    seeds: Sequence[int],
-    jobs: int | None = None,
-    others: Sequence[tuple[Any, ...]] = (),
-) -> tuple[list[Row], list[Any]]:
+    rows: Sequence[tuple[Callable[[], Bench], Condition]], seeds: Sequence[int],
+    jobs: int | None = None, others: Sequence[tuple[Any, ...]] = (),
+) -> tuple[list[Row], list[Any]]:  # fmt: skip
     """`(runs, found)`: what `run` gives for every row and seed, in that order, and what each of the
     `others` gives.
 
