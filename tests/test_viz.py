@@ -43,7 +43,8 @@ HOSTILE = [
 
 def town():
     """A small knowledge graph with two hubs, a bridge and a name variant."""
-    pairs = "mill:river mill:baker baker:bread river:ferry ferry:hall hall:mayor mayor:baker hall:archive archive:map mill:miller"
+    pairs = "mill:river mill:baker baker:bread river:ferry ferry:hall hall:mayor mayor:baker "
+    pairs += "hall:archive archive:map mill:miller"
     graph = nx.Graph()
     for pair in pairs.split():
         a, b = pair.split(":")
@@ -171,9 +172,11 @@ def test_coordinates_are_whole_numbers(kind):
 
 def test_the_same_figures_under_any_hash_seed():
     script = (
-        "import hashlib, sys; sys.path.insert(0, 'tests'); from test_viz import every_figure, HOSTILE\n"
+        "import hashlib, sys; sys.path.insert(0, 'tests')\n"
+        "from test_viz import every_figure, HOSTILE\n"
         "for names in (None, HOSTILE):\n"
-        "    for kind, f in every_figure(names).items(): print(kind, hashlib.sha256((f.svg + f.text).encode()).hexdigest())\n"
+        "    for kind, f in every_figure(names).items():\n"
+        "        print(kind, hashlib.sha256((f.svg + f.text).encode()).hexdigest())\n"
         "print(hashlib.sha256(every_figure()['graph'].png).hexdigest())"
     )
     runs = [
@@ -421,7 +424,10 @@ def node_places(figure):
 def test_connected_nodes_are_drawn_closer_than_distant_ones():
     graph = nx.path_graph(9)
     places = viz.layout(graph)
-    gap = lambda a, b: np.hypot(places[a][0] - places[b][0], places[a][1] - places[b][1])
+
+    def gap(a, b):
+        return np.hypot(places[a][0] - places[b][0], places[a][1] - places[b][1])
+
     assert max(gap(i, i + 1) for i in range(8)) < gap(0, 8) / 3
 
 
@@ -455,7 +461,10 @@ def test_the_palette_reads_on_white_and_for_colour_blind_readers():
     for mark in (Colour.OUTLINE, Colour.EDGE, Colour.BLUE, Colour.VERMILLION, Colour.GREEN):
         assert viz.contrast(mark, Colour.WHITE) >= 3
     deuteranopia = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
-    seen = lambda colour: deuteranopia @ np.array(channels(colour))
+
+    def seen(colour):
+        return deuteranopia @ np.array(channels(colour))
+
     pairs = combinations((Colour.BLUE, Colour.VERMILLION, Colour.GREEN, Colour.ORANGE), 2)
     assert min(np.linalg.norm(seen(a) - seen(b)) for a, b in pairs) > 40
     assert (
@@ -553,5 +562,6 @@ def test_charts_in_the_kits_style_are_the_same_every_time():
 
 
 def test_figures_need_matplotlib_only_for_the_png():
-    script = "import sys, networkx as nx; from minirag import viz; viz.draw_graph(nx.path_graph(4)).svg; sys.exit('matplotlib' in sys.modules)"
+    script = "import sys, networkx as nx; from minirag import viz; "
+    script += "viz.draw_graph(nx.path_graph(4)).svg; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -45,7 +45,7 @@ class Counter(Explorer):
         )
 
     def describe(self):
-        return f"count {self.state['count']}, share {self.state['share']}, word {self.state['word']}, on {self.state['on']}"
+        return ", ".join(f"{name} {value}" for name, value in self.state.items())
 
     def html(self):
         return f"<p>{self.describe()}</p>"

@@ -113,7 +113,8 @@ def test_what_cannot_be_explored_is_refused():
 
 def test_the_figure_does_not_depend_on_hashes():
     """Networkx's own subgraphs keep the order of a set, and so move with PYTHONHASHSEED."""
-    script = "import networkx as nx; from minirag.widgets import PathExplorer; g = nx.DiGraph([('S', 'A'), ('S', 'B'), ('A', 'T'), ('B', 'T')])"
+    script = "import networkx as nx; from minirag.widgets import PathExplorer; "
+    script += "g = nx.DiGraph([('S', 'A'), ('S', 'B'), ('A', 'T'), ('B', 'T')])"
     command = [
         sys.executable,
         "-c",

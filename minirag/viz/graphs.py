@@ -125,15 +125,14 @@ def draw_graph(
     texts) or a networkx graph as a `Figure`.
 
     `node_scores` (mapping or array in node order) sets area and colour of the nodes, `score_max`
-    the score of the largest node (to compare figures).
-    `highlight` rings nodes: a list, or a mapping from a role such as "query" to nodes.
-    `node_groups` (node -> group) colours by kind. `paths` (lists of nodes) are drawn bold, and
-    named `path_name`. `edge_labels` is True for the relations' names, or a mapping from node pairs
-    to text. `node_opacity` (mapping or array) and `edge_opacity` (mapping from node pairs; absent
-    pairs keep 1), from 0 to 1, say how much ink nodes and edges get, and are told in the text.
-    Synonymy edges are dashed. `positions` (node -> x, y, any scale) replaces the layout. Beyond
-    `max_nodes` the nodes with a role, then those of the highest score, then of the highest degree
-    stay, and the caption says how many were left out.
+    the score of the largest node (to compare figures). `highlight` rings nodes: a list, or a
+    mapping from a role such as "query" to nodes. `node_groups` (node -> group) colours by kind.
+    `paths` (lists of nodes) are drawn bold, and named `path_name`. `edge_labels` is True for the
+    relations' names, or a mapping from node pairs to text. `node_opacity` (mapping or array) and
+    `edge_opacity` (mapping from node pairs; absent pairs keep 1), from 0 to 1, say how much ink
+    nodes and edges get, and are told in the text. Synonymy edges are dashed. `positions` (node ->
+    x, y, any scale) replaces the layout. Beyond `max_nodes` the nodes with a role, then those of
+    the highest score, then of the highest degree stay, and the caption says how many were left out.
     """
     view = drawable(graph, node_labels)
     scores, roles = as_scores(view, node_scores), as_roles(highlight)

@@ -16,8 +16,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
-from jinja2 import pass_context
-from jinja2.runtime import Context
 from latex2mathml.converter import convert
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -113,29 +111,24 @@ def _mathml(formula: str, display: str) -> str:
         return ""
 
 
-@pass_context
-def _markdown(context: Context, source: str) -> str:
-    """A Markdown cell as HTML."""
-    attachments = context["cell"].get("attachments", {})
-    folder = context["resources"]["metadata"]["path"]
-    renderer = Renderer(escape=False, attachments=attachments, embed_images=True, path=folder)
-    return MarkdownWithMath(renderer=renderer).render(source)
-
-
 def to_html(path: str | Path, run: bool = True) -> str:
     """The notebook as one self-contained page, its figures inside it."""
     path = Path(path)
     notebook = refresh.normalise(read_notebook(path))
     _replace_widgets(notebook, path, run)
     folded_to_the_end(notebook)
+    folder, attachments = str(path.parent), dict[str, dict[str, str]]()
+    for cell in notebook.cells:
+        attachments |= cell.get("attachments", {})
+    renderer = Renderer(escape=False, attachments=attachments, embed_images=True, path=folder)
     exporter = HTMLExporter(
         template_name="basic",
         exclude_input_prompt=True,
         exclude_output_prompt=True,
         embed_images=True,
-        filters={"markdown2html": _markdown},
+        filters={"markdown2html": MarkdownWithMath(renderer=renderer).render},
     )
-    about = {"metadata": {"path": str(path.parent), "name": path.stem}}
+    about = {"metadata": {"path": folder, "name": path.stem}}
     body, resources = exporter.from_notebook_node(notebook, about)
     looks = [*resources["inlining"]["css"], shipped("handout.css").read_text(encoding="utf-8")]
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
