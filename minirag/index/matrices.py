@@ -73,8 +73,8 @@ def _marked(
 def passage_matrix(
     graph: Graph, counts: Counts = "text", script: Script = "unicode"
 ) -> sparse.csr_matrix:
-    """The |P| x |N| matrix that turns node probabilities into passage scores. How a phrase is
-    counted is a choice:
+    """Wang's P, transposed: the (passages, nodes) matrix that turns node probabilities into passage
+    scores. How a phrase is counted is a choice:
 
     - "text": how often the phrase occurs in the passage, title included, and at least 1 where it
       was extracted from it. The paper counts how often a phrase "appears in each original

@@ -1,7 +1,8 @@
 """HippoRAG: passages found by a walk over an open knowledge graph.
 
-Paper: Wang, Graph RAG, Sec. IV-B, which this file follows: `build` and the parts below it are the
-offline indexing, `score_many` is the online retrieval. Quoted comments are the paper's words.
+Paper: Wang, Graph RAG, Sec. IV-B, which this file follows; quoted comments are the paper's words.
+Offline indexing is `build` (1: the nodes N and edges E) and the properties below it (2: M; 3: E';
+4: P; 5: s), each computed when it is first needed. Online retrieval is `score_many`.
 Official code: OSU-NLP-Group/HippoRAG, tag v1.0.0; what it or an ablation does otherwise is an
 option, and stands in `hipporag_code`.
 """
@@ -12,19 +13,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..algorithms.pagerank import Transitions, transition_matrix
 from ..core.corpus import Corpus, Extraction
 from ..core.graph import Graph
 from ..core.options import Between, choose
-from ..core.trace import ChunkStep, FactStep, NodeStep, Step, Trace, Vector, WalkStep
+from ..core.trace import ChunkStep, NodeStep, Step, Trace, Vector, WalkStep
 from ..encoders.token_encoders import load_any_encoder
 from ..graphs import choose_extraction, knowledge_graph, with_synonymy
 from ..index import matrices, vectors
 from ..index.vectors import AnyEncoder, TextIndex
 from ..llm import LLM, load_llm
-from ..operators import chunk, node, question, relationship
+from ..operators import chunk, node, question
 from ..operators.ranking import Ties
 from . import hipporag_code as code
 from .base import StoredMethod
@@ -60,10 +63,11 @@ WEIGHTS = (*SYNONYMS, "synonymy")
 class HippoRAG(StoredMethod):
     """Single-step retrieval by personalised PageRank from the question's entities.
 
-    `graph` has what the text says, `hippocampal_index` synonymy edges too; `with_options(...)` is a
-    cheap copy with other options.
+    `graph` holds the relations of the text, `hippocampal_index` synonymy edges too;
+    `with_options(...)` is a cheap copy with other options. `operators` are the survey's row; by
+    default passages are scored by nodes, without relations in between, as Wang does.
 
-    Source: Wang, Sec. IV-B (hippo-ppr); Survey, Table 3 (tab-3)
+    Source: Wang, Sec. IV-B (hippo-ppr); Survey, Table 1 (tab-1); Survey, Table 3 (tab-3)
     """
 
     name = "hipporag"
@@ -116,10 +120,10 @@ class HippoRAG(StoredMethod):
     ) -> Self:  # fmt: skip
         """Read triples, build the graph, encode its nodes.
 
-        encoder: one with a vector a text, or one with a vector a token, as HippoRAG (ColBERTv2) in
-        Wang, Table IV has it: "colbertv2", "tokens:minilm" and whatever else
-        `minirag.encoders.token_encoders.load_any_encoder` takes. Then links, synonyms and dense
-        retrieval go by normalised MaxSim.
+        encoder: one vector per text, or one per token, as HippoRAG (ColBERTv2) in Wang, Table IV
+        has it: "colbertv2", "tokens:minilm" and whatever else
+        `minirag.encoders.token_encoders.load_any_encoder` takes. With one per token, links,
+        synonyms and dense retrieval are scored by normalised MaxSim.
         extraction: None lets `llm` read the text; a name picks one that came with the corpus; an
         `Extraction` is used as it is.
         question_entities: entities already known for a question's text, so that nobody is asked for
@@ -128,23 +132,24 @@ class HippoRAG(StoredMethod):
         """
         chosen = choose(HippoOptions, cls.settings, follow, options)
         model, loaded = load_llm(llm), load_any_encoder(encoder)
-        # "We first extract a set of named entities from each passage", "then add the named entities
-        # to the OpenIE prompt to extract the final triples": noun phrase nodes N, relation edges E.
+        # 1. "We first extract a set of named entities from each passage", "then add the named
+        # entities to the OpenIE prompt to extract the final triples": noun phrase nodes N, relation
+        # edges E.
         read = choose_extraction(corpus, extraction, model, executor)
         graph = knowledge_graph(corpus.chunks, read, chosen.script, chosen.empty_names)
         method = cls(graph, model, loaded, chosen, question_entities)
-        _ = method.node_index  # an encoder that cannot be loaded is told here, not at a question
+        _ = method.node_index  # encoded now, so that a missing encoder fails here
         return method
 
     @cached_property
     def node_index(self) -> TextIndex:
-        """M(e_j): every noun phrase, encoded by the retrieval encoder M."""
+        """2. M(e_j): every noun phrase, encoded by the retrieval encoder M."""
         return vectors.node_index(self.graph, self.encoder, self.chosen.node_text)
 
     @cached_property
     def hippocampal_index(self) -> Graph:
-        """The graph with "the extra set of synonymy relations E'", between names whose cosine "is
-        above a threshold".
+        """3. The graph with "the extra set of synonymy relations E'", between names whose cosine
+        "is above a threshold" τ.
         """
         options, names = self.chosen, self.node_index.vectors
         threshold, strict = options.synonymy_threshold, options.strict
@@ -162,59 +167,68 @@ class HippoRAG(StoredMethod):
 
     @cached_property
     def passage_matrix(self) -> sparse.csr_matrix:
-        """P, (passages, nodes): "the number of times each noun phrase in the KG appears in each
-        original passage".
+        """4. P, kept as (passages, nodes): "the number of times each noun phrase in the KG appears
+        in each original passage".
         """
-        if self.chosen.passage_matrix == "facts":  # the released code's: (passages, relations)
-            return matrices.fact_passage_matrix(self.graph)
         return matrices.passage_matrix(self.graph, self.chosen.passage_matrix, self.chosen.script)
 
     @cached_property
     def specificity(self) -> Vector | None:
-        """s_i = 1 / |P_i|, P_i being the passages "from which node i was extracted": (nodes,)."""
+        """5. s_i = 1 / |P_i|, (nodes,); P_i: the passages "from which node i was extracted"."""
         return matrices.node_specificity(self.graph) if self.chosen.specificity else None
 
     # Online retrieval.
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
-        """Entities, query nodes, walk, passages: the trace of each question."""
+        """Query entities, query nodes, personalised PageRank, passages: the trace of each question.
+
+        n and n' are (nodes, questions), p is (passages, questions).
+        """
         options, names = self.chosen, self.node_index.labels
         # C_q = {c_1, ..., c_n}: "a set of salient named entities from a query".
-        named = question.entities(questions, self.llm, self.question_entities, options.script)
+        entities = question.entities(questions, self.llm, self.question_entities, options.script)
         # R_q = {r_1, ..., r_n}, the query nodes: r_i = e_k, k = argmax_j cosine(M(c_i), M(e_j)).
-        linked = node.link([step.entities for step in named], self.node_index)
+        query_nodes = node.link([step.entities for step in entities], self.node_index)
         # n: "each query node has equal probability and all other nodes have a probability of zero".
-        # Node specificity: "multiplying each query node probability with s_i before PPR".
-        resets = node.reset_vectors(linked, len(names), self.specificity, options.reset)
+        # Node specificity: "multiplying each query node probability with s_i before PPR". Here n
+        # holds 1 or s_i; PPR divides by the sum.
+        n = node.reset_vectors(query_nodes, len(names), self.specificity, options.reset)
         # n' = PPR(n), over the hippocampal index with its |N| nodes and |E| + |E'| edges.
-        if options.propagation == "ppr":
-            walked = node.ppr(self.transition, resets, names, options.follow_probability)
-        else:
-            walked = code.near_query_nodes(self.adjacency, resets, names, options)
-        # p = n' P, "a ranking score for each passage". (The released code scores relations first.)
-        summary = code.SUMMARY[options.passage_matrix]
-        spread: list[Sequence[WalkStep | FactStep]] = [walked, *self._by_relations(walked)]
-        scored = chunk.aggregator(spread[-1], self.passage_matrix, self.labels, summary)
-        traces = [Trace(steps) for steps in zip(named, linked, *spread, scored)]
-        # Open in Wang: a question without entities. Here it falls back to dense retrieval.
+        n_prime = self.walk(n)
+        # p = n' P, "a ranking score for each passage"; with P as (passages, nodes), p = P n'.
+        p = self.passage_scores(n_prime)
+        traces = [Trace((*steps, *last)) for *steps, last in zip(entities, query_nodes, n_prime, p)]
+        # Wang leaves open what a question without entities retrieves: here, what is dense nearest.
         return self._with_dense(questions, traces)
 
-    # What Wang does not have: the released code's way to passages, and dense retrieval.
+    def walk(self, n: NDArray[np.float64]) -> list[WalkStep]:
+        """n' = PPR(n), or what an ablation puts in its place."""
+        names, options = self.node_index.labels, self.chosen
+        if options.propagation != "ppr":
+            return code.near_query_nodes(self.adjacency, n, names, options)
+        return node.ppr(self.transition, n, names, options.follow_probability)
 
-    @cached_property
-    def chunk_index(self) -> TextIndex:
-        """Every passage, encoded."""
-        return vectors.chunk_index(self.chunks, self.encoder)
+    def passage_scores(self, n_prime: Sequence[WalkStep]) -> list[tuple[Step, ...]]:
+        """p: every passage gets the scores of the nodes read from it. The survey's composition and
+        the released code score relations first.
+        """
+        counted = self.chosen.passage_matrix
+        if counted == "facts":
+            return code.scores_by_facts(n_prime, self.facts, self.labels)
+        summary = code.SUMMARY[counted]
+        p = chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary)
+        return [(step,) for step in p]
+
+    # What Wang does not have: the way over relations, and dense retrieval.
 
     @cached_property
     def facts(self) -> code.Facts:
         return code.Facts.of(self.graph)
 
-    def _by_relations(self, walked: list[WalkStep]) -> list[list[FactStep]]:
-        """The scores of the relations, by which the released code scores passages."""
-        if self.chosen.passage_matrix != "facts":
-            return []
-        return [relationship.aggregator(walked, *self.facts)]
+    @cached_property
+    def chunk_index(self) -> TextIndex:
+        """Every passage, encoded."""
+        return vectors.chunk_index(self.chunks, self.encoder)
 
     def _with_dense(self, questions: Sequence[str], traces: list[Trace]) -> list[Sequence[Step]]:
         """The traces, with dense retrieval in place of the walk, or averaged with it."""

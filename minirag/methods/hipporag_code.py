@@ -2,8 +2,8 @@
 paper's way.
 
 Where the released code finds or scores otherwise there is an option; `follow="code"` sets them all.
-Not rebuilt: in the code's ColBERT variant, names that look for synonyms are encoded as questions,
-and find at most 99.
+Known difference, not reproduced: in the code's ColBERT variant, names that look for synonyms are
+encoded as questions, and find at most 99.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,12 +16,13 @@ from scipy import sparse
 
 from ..core.graph import Graph
 from ..core.options import Count, Options, Positive
-from ..core.trace import NodeStep, WalkStep
+from ..core.trace import NodeStep, Step, WalkStep
 from ..graphs.extraction import EmptyNames
 from ..graphs.knowledge_graph import Script
-from ..index import fact_matrix
+from ..index import fact_matrix, fact_passage_matrix
 from ..index.matrices import Counts, Synonymy
 from ..index.vectors import NodeText
+from ..operators import chunk, relationship
 from ..operators.node import Per
 from ..operators.ranking import Ties, count_of, top_items
 
@@ -141,21 +142,32 @@ def spread_to_neighbours(
 SUMMARY = {
     "text": "each passage gets the scores of the nodes read from it, as often as it names them",
     "incidence": "each passage gets the scores of the nodes read from it",
-    "facts": "each passage gets the scores of what was read from it",
 }
 
 
 class Facts(NamedTuple):
-    """Which node stands in which relation, (relations, nodes), and how the relations are called."""
+    """Which node stands in which relation, (relations, nodes), how the relations are called, and
+    which passage states which, (passages, relations).
+    """
 
-    matrix: sparse.csr_matrix
+    nodes: sparse.csr_matrix
     labels: list[str]
+    passages: sparse.csr_matrix
 
     @classmethod
     def of(cls, graph: Graph) -> "Facts":
         name = [node.name for node in graph.nodes]
         ends = [(name[edge.source], edge.name, name[edge.target]) for edge in graph.edges]
-        return cls(fact_matrix(graph), [" — ".join(parts) for parts in ends])
+        labels = [" — ".join(parts) for parts in ends]
+        return cls(fact_matrix(graph), labels, fact_passage_matrix(graph))
+
+
+def scores_by_facts(
+    walked: Sequence[WalkStep], facts: Facts, labels: Sequence[str]
+) -> list[tuple[Step, ...]]:
+    """For each question its relations, scored by their nodes, and the passages, scored by those."""
+    related = relationship.aggregator(walked, facts.nodes, facts.labels)
+    return list(zip(related, chunk.aggregator(related, facts.passages, labels)))
 
 
 def role_of_dense(
