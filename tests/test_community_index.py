@@ -15,8 +15,7 @@ from minirag.core.reports import CommunityIndex, Finding, Report
 from minirag.index import ContextBuilder, ReportOptions, find_communities, write_reports
 from minirag.index.communities import agreement, level_table, stability, weighted_network
 from minirag.index.contexts import CODE
-from minirag.index.reports import frozen_index, read_report_rows
-from minirag.index.sources import cited
+from minirag.index.reports import cited, frozen_index, read_report_rows
 from minirag.llm import load_llm
 from minirag.prompts import TASKS
 

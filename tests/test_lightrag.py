@@ -17,7 +17,7 @@ from minirag.core.graph import Edge, Graph, Node
 from minirag.core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep
 from minirag.graphs import annotated_elements
 from minirag.index import node_index
-from minirag.index.relationships import relationship_index
+from minirag.index.vectors import relationship_index
 from minirag.methods import METHODS, lightrag_code
 from minirag.methods.lightrag import LightOptions, LightRAGHybrid, LightRAGLocal
 from minirag.methods.lightrag_code import merged, ranked, weighted_polling

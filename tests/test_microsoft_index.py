@@ -11,7 +11,7 @@ from minirag.core.errors import MiniragError
 from minirag.core.graph import Claim, Graph
 from minirag.corpora.microsoft_index import load_dulce, read_microsoft, write_microsoft
 from minirag.index import write_reports
-from minirag.index.sources import cited
+from minirag.index.reports import cited
 from minirag.llm import load_llm
 
 pytest.importorskip("pyarrow")

@@ -1,8 +1,8 @@
-"""Named vectors that can be searched: the node index and the chunk index."""
+"""Named vectors that can be searched: the node, relationship, chunk and report index."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,13 @@ from ..algorithms.late_interaction import TokenVectors, maxsim_blocks, self_maxs
 from ..algorithms.vectors import top_k
 from ..core.corpus import Chunk
 from ..core.encoder import Encoder, Kind, TokenEncoder
-from ..core.graph import Graph, Node
+from ..core.graph import Edge, Graph, Node
 from ..core.options import check_value
+from ..core.reports import CommunityIndex
 from ..core.trace import VectorStep
 
-if TYPE_CHECKING:  # reports are written with indices, and indexed once they are written
-    from .reports import CommunityIndex
-
 NodeText = Literal["name", "description", "name and description"]
+RelationText = Literal["description and names", "keywords, names, description"]
 AnyEncoder = Encoder | TokenEncoder
 Queries = Sequence[str] | Sequence[VectorStep]  # texts, or what `operators.question.vector` gives
 Found = tuple[NDArray[np.intp], NDArray[np.float32]]  # positions and scores, (queries, k)
@@ -125,6 +124,30 @@ def node_text(node: Node, text: NodeText) -> str:
     return " ".join(filter(None, (node.name, node.description if text != "name" else "")))
 
 
+def relationship_index(
+    graph: Graph, encoder: Encoder, text: RelationText = "description and names"
+) -> VectorIndex:
+    """Encode every edge; row i is edge i. "description and names" (the survey), or "keywords,
+    names, description" (LightRAG's code).
+
+    Source: Survey, Sec. 5 (indices)
+    """
+    check_value("relation_text", text, RelationText)
+    labels = [
+        f"{graph.nodes[edge.source].name} — {graph.nodes[edge.target].name}" for edge in graph.edges
+    ]
+    texts = [relationship_text(graph, edge, text) for edge in graph.edges]
+    return VectorIndex(tuple(labels), encoder.encode(texts), encoder)
+
+
+def relationship_text(graph: Graph, edge: Edge, text: RelationText) -> str:
+    """What of an edge is encoded (see `relationship_index`)."""
+    names = f"{graph.nodes[edge.source].name} {graph.nodes[edge.target].name}"
+    about = edge.description or edge.name
+    parts = (about, names) if text == "description and names" else (edge.keywords, names, about)
+    return " ".join(filter(None, parts))
+
+
 def chunk_index(chunks: Sequence[Chunk], encoder: AnyEncoder) -> TextIndex:
     """Encode every chunk as title, newline, text."""
     return text_index(
@@ -132,7 +155,7 @@ def chunk_index(chunks: Sequence[Chunk], encoder: AnyEncoder) -> TextIndex:
     )
 
 
-def report_index(index: "CommunityIndex", encoder: Encoder) -> tuple[list[int], VectorIndex]:
+def report_index(index: CommunityIndex, encoder: Encoder) -> tuple[list[int], VectorIndex]:
     """Encode the report of every community: the positions of the communities and a `VectorIndex` of
     their reports.
 

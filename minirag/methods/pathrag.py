@@ -24,8 +24,7 @@ from ..algorithms.flow import PATHS_A_START, edge_flow_paths, search_paths
 from ..core.options import Between, Count, Positive
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, NodeStep, PathStep, ScoredNode, ScoredPath, Step
-from ..index.relationships import RelationText
-from ..index.vectors import NodeText
+from ..index.vectors import NodeText, RelationText
 from ..operators import question
 from ..operators.ranking import count_of, top_items
 from ..prompts.task import Task

@@ -18,8 +18,7 @@ from ..core.trace import ContextStep, EdgeStep, KeywordStep, NodeStep, Scored
 from ..encoders.text_encoders import load_encoder
 from ..graphs import Elements, extract_elements, given_elements, rich_knowledge_graph
 from ..index import node_index
-from ..index.relationships import RelationText, relationship_index
-from ..index.vectors import NodeText, VectorIndex
+from ..index.vectors import NodeText, RelationText, VectorIndex, relationship_index
 from ..llm import LLM, load_llm
 from ..operators import relationship
 from ..operators.question import Empty

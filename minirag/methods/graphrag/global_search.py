@@ -23,8 +23,7 @@ from ...core.trace import CommunityStep, ScoredCommunity, Step, Trace
 from ...encoders.text_encoders import load_encoder
 from ...graphs import Elements, extract_elements, given_elements, textual_knowledge_graph
 from ...index import find_communities, write_reports
-from ...index.reports import Written
-from ...index.sources import cited
+from ...index.reports import Written, cited
 from ...index.vectors import VectorIndex, report_index
 from ...llm import LLM, load_llm
 from ...operators import community, question
