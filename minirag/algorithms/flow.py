@@ -1,15 +1,15 @@
 """Flow-based pruning: a few reliable paths between the nodes that a question retrieved.
 
-`flow_paths` is the paper's algorithm; `edge_flow_paths` is what the released code does instead,
-which is another one.
+The paper's algorithm (Sec. 4.2) is `search_paths`, and `flow_paths` is its short form. What the
+released code does instead is another algorithm, `edge_flow_paths`.
 """
 
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import networkx as nx
 
@@ -21,50 +21,89 @@ Ways = Mapping[Node, Collection[Node]]  # a node -> the nodes that a path may go
 PATHS_A_START = 20_000  # finished or not
 
 
-def resource_flow(
-    graph: nx.Graph, source: Node, alpha: float = 0.8, threshold: float = 0.05
-) -> dict[Node, float]:
-    """The resource S of every node that a unit of resource at `source` reaches: a dict node ->
-    S(node), S(source) = 1.
+class Flow(NamedTuple):
+    """What one unit of resource at `start` does: `resource` is S, node -> S(node); `ways` has the
+    successors of each node that passed resource on, the edges that a path may take.
+    """
 
-    graph: networkx DiGraph (an undirected one is followed both ways). Layer after layer, a node
-    passes on alpha * S / out-degree to each successor, unless S / out-degree is below `threshold`.
-    A layer is computed from the one before, and a node's resource is set once, in the layer that
-    first reaches it; at most 1 / ((1 - alpha) * threshold) nodes are passed on from.
+    start: Node
+    resource: dict[Node, float]
+    ways: Ways
+
+
+def flow_from(graph: nx.Graph, start: Node, alpha: float = 0.8, threshold: float = 0.05) -> Flow:
+    """The flow of a unit of resource at `start`.
+
+    graph: networkx DiGraph (an undirected one is followed both ways). alpha: the decay.
+    threshold: theta. Eq. 2 sums over all nodes that point to v; because the paper sets a node's
+    resource at most once, the sum here is over the layer that first reaches v. At most
+    1 / ((1 - alpha) * threshold) nodes pass resource on.
 
     Source: PathRAG, Eq. 2-3 (eq-2, eq-3); PathRAG, complexity analysis (complexity)
     """
-    return _spread(graph, source, alpha, threshold)[0]
-
-
-def _spread(
-    graph: nx.Graph, source: Node, alpha: float, threshold: float
-) -> tuple[dict[Node, float], Ways]:
-    """`resource_flow`'s dict, and the successors of each node that passed resource on."""
-    resource, layer = {source: 1.0}, [source]
+    resource, layer = {start: 1.0}, [start]  # S(start) = 1
     ways: dict[Node, Collection[Node]] = {}
     while layer:
         arrived: dict[Node, float] = {}
         for node in layer:
-            successors = graph[node]
-            # `expands`, written out: nearly all the time goes here.
-            if successors and resource[node] / len(successors) >= threshold:
-                ways[node], share = successors, alpha * resource[node] / len(successors)
-                for successor in successors:
-                    if successor not in resource:
-                        arrived[successor] = arrived.get(successor, 0.0) + share
+            if not expands(graph, node, resource[node], threshold):  # Eq. 3
+                continue
+            ways[node] = graph[node]
+            share = alpha * resource[node] / len(ways[node])  # Eq. 2, the summand of each v
+            for successor in ways[node]:
+                if successor not in resource:  # a resource is set once
+                    arrived[successor] = arrived.get(successor, 0.0) + share  # Eq. 2, the sum
         resource.update(arrived)
         # A fixed order of additions: no result depends on how the graph was put together.
         layer = sorted(arrived, key=str)
-    return resource, ways
+    return Flow(start, resource, ways)
+
+
+def resource_flow(
+    graph: nx.Graph, source: Node, alpha: float = 0.8, threshold: float = 0.05
+) -> dict[Node, float]:
+    """The resource of each node that `flow_from` the source reaches: a dict node -> S(node).
+
+    Source: PathRAG, Eq. 2-3 (eq-2, eq-3); PathRAG, complexity analysis (complexity)
+    """
+    return flow_from(graph, source, alpha, threshold).resource
 
 
 def expands(graph: nx.Graph, node: Node, resource: float, threshold: float) -> bool:
-    """Whether a node passes its resource on. A sink has nothing to pass on to.
+    """Whether a node passes its resource on: Eq. 3 stops it where S / out-degree is below the
+    threshold, and a sink has nothing to pass on to.
 
     Source: PathRAG, Eq. 3 (eq-3)
     """
-    return len(graph[node]) > 0 and resource / len(graph[node]) >= threshold
+    out_degree = len(graph[node])
+    return out_degree > 0 and resource / out_degree >= threshold
+
+
+def reliability(path: Path, resource: Mapping[Node, float]) -> float:
+    """S(P): the sum of the resource of a path's nodes, over the number of its edges.
+
+    Source: PathRAG, Eq. 4 (eq-4)
+    """
+    return sum([resource[node] for node in path]) / (len(path) - 1)
+
+
+def best_of_each_pair(scored: Iterable[Scored], per_pair: int | None) -> list[Scored]:
+    """The `per_pair` most reliable paths of each ordered pair of ends (None: all), best first."""
+    kept, taken = [], Counter[tuple[Node, Node]]()
+    for path, score in sorted(scored, key=_most_reliable):
+        pair = path[0], path[-1]
+        taken[pair] += 1
+        if per_pair is None or taken[pair] <= per_pair:
+            kept.append((path, score))
+    return kept
+
+
+class StartPaths(NamedTuple):
+    """The flow from one start, its paths with their reliability, and whether they were capped."""
+
+    flow: Flow
+    paths: list[Scored]
+    capped: bool
 
 
 @dataclass(frozen=True)
@@ -80,6 +119,18 @@ class PathSearch:
     connected_pairs: int
     capped_starts: int
 
+    @classmethod
+    def pooled(cls, starts: Sequence[StartPaths], top_k: int | None = None) -> Self:
+        """The `top_k` (None: all) most reliable paths of all starts, given by name: a stable sort
+        leaves equals in the order of their names.
+        """
+        pool = sorted([scored for start in starts for scored in start.paths], key=_most_reliable)
+        visited = {node for start in starts for node in start.flow.resource}
+        pruned = sum(start.flow.start not in start.flow.ways for start in starts)
+        pairs = len({(path[0], path[-1]) for path, _ in pool})
+        capped = sum(start.capped for start in starts)
+        return cls(tuple(pool[:top_k]), len(visited), pruned, pairs, capped)
+
 
 def search_paths(
     graph: nx.Graph,
@@ -92,41 +143,19 @@ def search_paths(
 ) -> PathSearch:
     """The most reliable paths between all ordered pairs of `nodes`: a `PathSearch`.
 
-    A path is simple and leaves only nodes that pass resource on; its reliability is the sum of its
-    nodes' resource over the number of its edges. per_pair: how many paths of a pair may enter the
-    pool (None: all). Shorter paths are looked at first, and at most `max_paths` paths, finished or
-    not, a start. Equal reliabilities come shorter path first, then by name.
+    per_pair: how many paths of a pair enter the pool (None: all). max_paths: looked at from one
+    start, finished or not, shorter ones first. Equal reliabilities come shorter path first, then
+    by name.
 
-    Source: PathRAG, Eq. 4 (eq-4)
+    Source: PathRAG, Eq. 2-4 (eq-2, eq-3, eq-4)
     """
-    asked = {node for node in nodes if node in graph}
-    found: list[Scored] = []
-    visited: set[Node] = set()
-    pruned = pairs = capped = 0
-    for start in sorted(asked, key=str):
-        resource, ways = _spread(graph, start, alpha, threshold)
-        visited.update(resource)
-        pruned += start not in ways
-        paths, was_capped = _simple_paths(start, asked - {start}, ways, max_paths)
-        capped += was_capped
-        pairs += len({path[-1] for path in paths})
-        resources = [sum([resource[node] for node in path]) for path in paths]
-        found += [(path, total / (len(path) - 1)) for path, total in zip(paths, resources)]
-    # Starts come by name, and a start's paths of one length too, so that a stable sort leaves
-    # equals in the order of their names.
-    found.sort(key=_most_reliable)
-    kept = found if per_pair is None else _best_of_each_pair(found, per_pair)
-    return PathSearch(tuple(kept[:top_k]), len(visited), pruned, pairs, capped)
-
-
-def _best_of_each_pair(ranked: Iterable[Scored], per_pair: int) -> list[Scored]:
-    kept, taken = [], Counter[tuple[Node, Node]]()
-    for path, score in ranked:
-        pair = path[0], path[-1]
-        taken[pair] += 1
-        if taken[pair] <= per_pair:
-            kept.append((path, score))
-    return kept
+    starts, found = sorted({node for node in nodes if node in graph}, key=str), []
+    for start in starts:
+        flow = flow_from(graph, start, alpha, threshold)  # Eq. 2 and 3
+        paths, capped = paths_along(flow, starts, max_paths)
+        scored = [(path, reliability(path, flow.resource)) for path in paths]  # Eq. 4
+        found.append(StartPaths(flow, best_of_each_pair(scored, per_pair), capped))
+    return PathSearch.pooled(found, top_k)
 
 
 def flow_paths(
@@ -144,11 +173,8 @@ def flow_paths(
     """
     search = search_paths(graph, nodes, alpha, threshold, top_k, per_pair)
     if search.capped_starts:
-        warnings.warn(
-            f"{search.capped_starts} of the starts have more than {PATHS_A_START} paths to look "
-            "at; their longest were not looked at.",
-            stacklevel=2,
-        )
+        many = f"{search.capped_starts} of the starts have more than {PATHS_A_START} paths to look"
+        warnings.warn(f"{many} at; their longest were not looked at.", stacklevel=2)
     return list(search.paths)
 
 
@@ -161,17 +187,16 @@ def _best_first(scored: Scored) -> tuple[float, int, tuple[str, ...]]:
     return *_most_reliable(scored), tuple(map(str, scored[0]))
 
 
-def _simple_paths(
-    start: Node, ends: set[Node], ways: Ways, max_paths: int
+def paths_along(
+    flow: Flow, nodes: Iterable[Node], max_paths: int = PATHS_A_START
 ) -> tuple[list[Path], bool]:
-    """Simple paths from start to any end, shortest first and those of one length by name, and
-    whether the search was capped.
-
-    ways: the successors of the nodes that a path may leave.
+    """Simple paths from the start of a flow, along its ways, to any other of `nodes`, and whether
+    the search ended at `max_paths`. Shortest first, those of one length by name.
     """
-    onward = _towards(ends, ways)
+    ends = set(nodes) - {flow.start}
+    onward = _towards(ends, flow.ways)
     found: list[Path] = []
-    queue: list[Path] = [(start,)] if start in onward else []
+    queue: list[Path] = [(flow.start,)] if flow.start in onward else []
     for looked_at, path in enumerate(queue):  # the queue grows meanwhile
         if looked_at == max_paths:
             return found, True
@@ -210,30 +235,24 @@ def edge_flow_paths(
     nodes: Iterable[Node],
     alpha: float = 0.8,
     threshold: float = 0.3,
-    top_k: int = 15,
+    top_k: int | None = 15,
     hops: int = 3,
 ) -> list[Scored]:
-    """What PathRAG's released code retrieves: `[(path, score)]`, best first, at most min(top_k,
-    half of the enumerated paths).
+    """What PathRAG's released code retrieves: `[(path, score)]`, best first, at most `top_k` (None:
+    all) of half of the enumerated paths.
 
     The graph is read as undirected. For every ordered pair all simple paths of at most `hops` (3)
     edges are enumerated; flow runs over their edges only, without decay on the first, and goes on
     from an edge whose flow exceeds `threshold`. A score is the mean flow of a path's edges. Paths
     through the same set of nodes count as one.
 
-    Ties are this kit's: equal scores come shorter path first, then by name, and where the released
-    code walks a set, nodes are taken by name. The code breaks ties by the order in which nodes were
-    retrieved, edges stored and a set hashed, so that it keeps other paths for 39 of 400 random
-    graphs, and two runs of it differ from each other too. By name, a result depends on the graph
-    alone and can be checked by hand.
+    Ties are this kit's: equal scores come shorter path first, then by name, so that a result
+    depends on the graph alone. The code breaks ties by the order in which nodes were retrieved,
+    edges stored and a set hashed, so that it keeps other paths for 39 of 400 random graphs.
 
     Source: PathRAG, Eq. 4 (eq-4)
     """
-    neighbours = defaultdict[Node, set[Node]](set)
-    for u, v in graph.edges():
-        if u != v:
-            neighbours[u].add(v)
-            neighbours[v].add(u)
+    neighbours = nx.Graph(graph)  # both ways
     scored: list[Scored] = []
     for start, end in permutations(sorted({node for node in nodes if node in graph}, key=str), 2):
         paths = _short_paths(neighbours, start, end, hops)
@@ -243,7 +262,7 @@ def edge_flow_paths(
     kept: dict[frozenset[Node], Scored] = {}
     for path, score in sorted(scored, key=_best_first):
         kept.setdefault(frozenset(path), (path, score))
-    return list(kept.values())[: min(top_k, len(scored) // 2)]
+    return list(kept.values())[: len(scored) // 2][:top_k]
 
 
 def _short_paths(
