@@ -20,10 +20,10 @@ STRICT = [
 ]
 
 MAX_FILES = 190  # 170 in the end
-MAX_CODE_LINES = 20_800  # 20,000 in the end
-MAX_FILE = 450  # lines of a file, all of them; 300 in the end
-MAX_ANY, MAX_IGNORED = 33, 20  # 20 each in the end
-MAX_BARE = 16  # without a reason; 0 in the end
+MAX_CODE_LINES = 20_350  # 20,000 in the end
+MAX_FILE = 311  # lines of a file, all of them; 300 in the end
+MAX_ANY, MAX_IGNORED = 21, 20  # 20 each in the end
+MAX_BARE = 5  # without a reason; 0 in the end
 
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError)\b")
 # Folders of one machine, spelled so that this file does not hold one itself.

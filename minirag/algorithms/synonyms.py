@@ -1,6 +1,7 @@
 """Synonymy pairs: phrases so similar that a walk may step from one to the other."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,6 +9,15 @@ from .late_interaction import TokenVectors, maxsim_blocks, self_maxsim
 from .vectors import Floats, Positions
 
 Pairs = tuple[Positions, Positions, Floats]  # i, j and the score of each pair
+
+
+class Cut(NamedTuple):
+    """Which pairs stay: `synonymy_pairs` says what the three mean."""
+
+    threshold: float
+    max_neighbours: int | None
+    strict: bool
+
 
 ROUNDING = 1e-5  # more than a float32 matrix product can be wrong by, for unit vectors
 
@@ -53,25 +63,17 @@ def synonymy_pairs(
     Source: Wang, Sec. IV-B (hippo-synonymy)
     """
     vectors = np.ascontiguousarray(vectors)
-    found = [
-        _pairs_of_block(vectors, start, block, threshold, max_neighbours, strict)
-        for start in range(0, len(vectors), block)
-    ]
+    cut = Cut(threshold, max_neighbours, strict)
+    starts = range(0, len(vectors), block)
+    found = [_pairs_of_block(vectors, start, block, cut) for start in starts]
     return _together(found, np.empty(0, dtype=vectors.dtype))
 
 
-def _pairs_of_block(
-    vectors: Floats,
-    start: int,
-    block: int,
-    threshold: float,
-    max_neighbours: int | None,
-    strict: bool,
-) -> Pairs:
+def _pairs_of_block(vectors: Floats, start: int, block: int, cut: Cut) -> Pairs:
     rough = vectors[start : start + block] @ vectors.T
     here = np.arange(len(rough))
     rough[here, start + here] = -np.inf
-    i, j = np.divmod(np.flatnonzero(rough.ravel() >= threshold - ROUNDING), len(vectors))
+    i, j = np.divmod(np.flatnonzero(rough.ravel() >= cut.threshold - ROUNDING), len(vectors))
     i += start
     # scored again in a fixed order of additions: the score of (i, j) is then exactly that of (j,
     # i), whatever the block
@@ -82,7 +84,7 @@ def _pairs_of_block(
             for k in range(0, len(i), block)
         ]
     ).astype(vectors.dtype)
-    return _best(i, j, score, threshold, max_neighbours, strict)
+    return _best(i, j, score, cut)
 
 
 def token_synonymy_pairs(
@@ -101,14 +103,14 @@ def token_synonymy_pairs(
 
     Source: Wang, Sec. IV-B (hippo-synonymy); Wang, Table IV (tab-4)
     """
-    own, found = self_maxsim(tokens, tokens), []
+    cut, own, found = Cut(threshold, max_neighbours, strict), self_maxsim(tokens, tokens), []
     for start, sums in maxsim_blocks(tokens, tokens):
         here = np.arange(len(sums))
         against = np.maximum(own[start : start + len(sums)], 1e-9).astype(sums.dtype)
         scores = sums / against[:, None]
         scores[here, start + here] = -np.inf
         i, j = np.nonzero(scores >= threshold)
-        found.append(_best(i + start, j, scores[i, j], threshold, max_neighbours, strict))
+        found.append(_best(i + start, j, scores[i, j], cut))
     return _together(found, np.empty(0))
 
 
@@ -119,21 +121,14 @@ def _together(found: Sequence[Pairs], no_scores: Floats) -> Pairs:
     return np.concatenate(i), np.concatenate(j), np.concatenate(score)
 
 
-def _best(
-    i: Positions,
-    j: Positions,
-    score: Floats,
-    threshold: float,
-    max_neighbours: int | None,
-    strict: bool,
-) -> Pairs:
+def _best(i: Positions, j: Positions, score: Floats, cut: Cut) -> Pairs:
     """The pairs that reach the threshold by i, best first, at most `max_neighbours` of an i."""
-    keep = score > threshold if strict else score >= threshold
+    keep = score > cut.threshold if cut.strict else score >= cut.threshold
     i, j, score = i[keep], j[keep], score[keep]
     order = np.lexsort((j, -score, i))
     i, j, score = i[order], j[order], score[order]
-    if max_neighbours is not None:
+    if cut.max_neighbours is not None:
         rank = np.arange(len(i)) - np.searchsorted(i, i)
-        near = rank < max_neighbours
+        near = rank < cut.max_neighbours
         i, j, score = i[near], j[near], score[near]
     return i, j, score
