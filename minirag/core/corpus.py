@@ -1,9 +1,11 @@
-"""Documents, chunks, questions and what somebody read out of them: the first noun of the data flow."""
+"""Documents, chunks, questions and what somebody read out of them: the first noun of the data
+flow.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .display import not_math
 from .files import valid_text
@@ -16,6 +18,7 @@ class Document:
     id: str
     text: str
     title: str = ""
+    # Any: whatever the file that it was read from says of it
     metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
@@ -31,14 +34,14 @@ class Chunk:
     end: int = 0
 
     @property
-    def passage(self):
+    def passage(self) -> str:
         """Title, newline, text: what is encoded, scored and shown to a model (HippoRAG's passage
         string).
         """
         return f"{self.title}\n{self.text}" if self.title else self.text
 
     @property
-    def label(self):
+    def label(self) -> str:
         """What traces, tables and figures call the chunk: its title, else its id."""
         return self.title or self.id
 
@@ -64,7 +67,7 @@ class Extraction:
     entities: Mapping[str, tuple[str, ...]]
     triples: Mapping[str, tuple[Triple, ...]]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         count = sum(map(len, self.triples.values()))
         return f"Extraction by {self.source}: {count} triples from {len(self.triples)} passages"
 
@@ -99,28 +102,27 @@ class Corpus:
     questions: tuple[Question, ...] = ()
     extractions: Mapping[str, Extraction] = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("documents", "chunks", "questions"):
             object.__setattr__(self, name, tuple(map(_valid, getattr(self, name))))
 
-    def __repr__(self):
-        extras = f", {len(self.questions)} questions" if self.questions else ""
-        if self.extractions:
-            extras += f", extractions: {', '.join(self.extractions)}"
-        return f"Corpus {self.name!r}: {len(self.documents)} documents, {len(self.chunks)} chunks{extras}"
+    def __repr__(self) -> str:
+        parts = [f"{len(self.documents)} documents", f"{len(self.chunks)} chunks"]
+        parts += [f"{len(self.questions)} questions"] if self.questions else []
+        parts += [f"extractions: {', '.join(self.extractions)}"] if self.extractions else []
+        return f"Corpus {self.name!r}: {', '.join(parts)}"
 
-    def _repr_html_(self):
-        cells = [(c.id, c.title, c.text[:90]) for c in self.chunks[:5]]
+    def _repr_html_(self) -> str:
+        cell = "<td style='text-align:left'>"
         rows = "".join(
-            "<tr>"
-            + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row)
-            + "</tr>"
-            for row in cells
+            f"<tr>{cell}{escape(chunk.id)}</td>{cell}{escape(chunk.title)}</td>"
+            f"{cell}{escape(chunk.text[:90])}</td></tr>"
+            for chunk in self.chunks[:5]
         )
         head = "<tr><th>id</th><th>title</th><th>text</th></tr>"
         return not_math(f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>")
 
-    def question(self, question_id):
+    def question(self, question_id: str) -> Question:
         """The question with this id."""
         for question in self.questions:
             if question.id == question_id:
@@ -130,15 +132,20 @@ class Corpus:
             f"no question {question_id!r} in corpus {self.name!r}; the first ids are: {known}"
         )
 
-    def without_gold(self):
+    def without_gold(self) -> "Corpus":
         """The same corpus with every answer, gold passage, kind and chain removed from its
         questions.
         """
         return replace(self, questions=tuple(Question(q.id, q.text) for q in self.questions))
 
 
-def _valid(noun):
+Noun = TypeVar("Noun", Document, Chunk, Question)
+
+
+def _valid(noun: Noun) -> Noun:
     """The document, chunk or question with valid Unicode in its own strings."""
     own = {name: value for name, value in vars(noun).items() if isinstance(value, str)}
-    changed = {name: valid_text(text) for name, text in own.items() if valid_text(text) != text}
+    changed: dict[str, Any] = {  # Any: replace() cannot tell the fields of three nouns apart
+        name: valid_text(text) for name, text in own.items() if valid_text(text) != text
+    }
     return replace(noun, **changed) if changed else noun

@@ -4,8 +4,9 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import MiniragError
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
-def write_atomic(path, data):
+def write_atomic(path: str | Path, data: str | bytes) -> Path:
     """Write text or bytes under a temporary name, then rename: a reader sees the old file or the
     new one, never half of it.
     """
@@ -26,8 +27,8 @@ def write_atomic(path, data):
             file.write(data.encode("utf-8", "backslashreplace") if isinstance(data, str) else data)
         umask = os.umask(0)  # can only be read by setting it
         os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
@@ -38,8 +39,10 @@ def read_notebook(path: str | Path) -> "NotebookNode":
     """The notebook at `path`, in format 4; anything else is an error that says so."""
     import nbformat
 
+    read: Any = nbformat.read  # Any: it carries no types
     try:
-        return nbformat.read(path, as_version=4)
+        notebook: NotebookNode = read(path, as_version=4)
+        return notebook
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise MiniragError(
@@ -48,28 +51,31 @@ def read_notebook(path: str | Path) -> "NotebookNode":
         ) from error
 
 
-def read_jsonl(path):
-    """Yield the objects of a JSON-lines file; a broken line is an error that names file and line."""
+# Any: whatever a line of JSON says
+def read_jsonl(path: str | Path) -> Iterator[Any]:
+    """Yield the objects of a JSON-lines file; a broken line is an error that names file and
+    line.
+    """
     path = Path(path)
-    for number, line in enumerate(
-        path.read_text(encoding="utf-8").split("\n"), start=1
-    ):  # splitlines() would also cut at U+2028
+    lines = path.read_text(encoding="utf-8").split("\n")  # splitlines() would also cut at U+2028
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             yield json.loads(line)
         except json.JSONDecodeError as error:
             raise MiniragError(
-                f"{path.name}, line {number}: not valid JSON ({error.msg}). One JSON object per line is expected."
+                f"{path.name}, line {number}: not valid JSON ({error.msg}). "
+                "One JSON object per line is expected."
             ) from error
 
 
-def dump_jsonl(rows):
+def dump_jsonl(rows: Iterable[Mapping[str, object]]) -> str:
     """Return rows as JSON-lines text, keys in the order given, every script kept readable."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def valid_text(text):
+def valid_text(text: str) -> str:
     """The text with U+FFFD for every lone surrogate: half a character, which no file takes."""
     try:
         text.encode("utf-8")
@@ -78,7 +84,7 @@ def valid_text(text):
     return text
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """The folder for embeddings and indices: `MINIRAG_CACHE`, else the system's cache folder for
     minirag.
     """

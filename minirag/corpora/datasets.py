@@ -6,7 +6,9 @@ import csv
 import json
 import warnings
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..core.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
 from ..core.errors import MiniragError
@@ -23,11 +25,13 @@ __all__ = [
     "read_openie",
 ]
 
+Row = dict[str, Any]  # of a published file
+Places = defaultdict[str, list[str]]  # title or passage -> ids of its chunks
 OPENIE = "gpt-3.5-turbo-1106"
 OPENIE_SOURCE = "GPT-3.5-turbo-1106, published by the HippoRAG authors"
 
 
-def load_dataset(name, folder=None):
+def load_dataset(name: str, folder: str | Path | None = None) -> Corpus:
     """A multi-hop benchmark of HippoRAG's release as a Corpus, fetched first if it is not there.
 
     name: 'musique_train' (100 questions, 1,890 passages), 'musique', '2wikimultihopqa' or
@@ -42,14 +46,16 @@ def load_dataset(name, folder=None):
             f"{dataset.name!r} is not a corpus with questions; load_dataset reads: {known}."
         )
     path = fetch(dataset, folder)
-    documents = _documents(dataset.name, _read_json(path / dataset.file("corpus").name))
+    documents = _documents(dataset.name, _read_json(path / dataset["corpus"].name))
     chunks = tuple(Chunk(d.id, d.text, d.title, d.id, 0, len(d.text)) for d in documents)
-    questions = _questions(dataset.name, _read_json(path / dataset.file("questions").name), chunks)
-    extraction, _ = read_openie(path / dataset.file("openie").name, chunks)
+    questions = _questions(dataset.name, _read_json(path / dataset["questions"].name), chunks)
+    extraction, _ = read_openie(path / dataset["openie"].name, chunks)
     return Corpus(dataset.name, documents, chunks, questions, {OPENIE: extraction})
 
 
-def load_question_entities(name, folder=None):
+def load_question_entities(
+    name: str, folder: str | Path | None = None
+) -> dict[str, tuple[str, ...]]:
     """The named entities that GPT-3.5 found in each question: {question text: (entity, ...)}.
     Published for the full-size sets only.
     """
@@ -58,17 +64,17 @@ def load_question_entities(name, folder=None):
     if file is None:
         known = ", ".join(each.name for each in DATASETS.values() if each.file("question_entities"))
         raise MiniragError(
-            f"No question entities were published for {dataset.name!r}; there are some for: {known}."
+            f"No question entities were published for {dataset.name!r}; "
+            f"there are some for: {known}."
         )
-    with open(fetch(dataset, folder) / file.name, encoding="utf-8", newline="") as lines:
+    with (fetch(dataset, folder) / file.name).open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
-    return {
-        row.get("question") or row.get("0") or row.get("query"): _named_entities(row.get("triples"))
-        for row in rows
-    }
+    # The published files head their first column in three ways.
+    texts = [str(row.get("question") or row.get("0") or row.get("query")) for row in rows]
+    return {text: _named_entities(row.get("triples")) for text, row in zip(texts, rows)}
 
 
-def read_openie(path, chunks):
+def read_openie(path: str | Path, chunks: Sequence[Chunk]) -> tuple[Extraction, dict[str, int]]:
     """Read a HippoRAG OpenIE file into an Extraction over `chunks`, matched by passage string
     (title, newline, text).
 
@@ -77,110 +83,103 @@ def read_openie(path, chunks):
     """
     path = Path(path)
     by_passage = {_squeeze(chunk.passage): chunk.id for chunk in chunks}
-    entities, triples, counts = {}, {}, {"triples": 0, "ill_formed": 0, "unmatched": 0}
+    entities: dict[str, tuple[str, ...]] = {}
+    triples: dict[str, tuple[Triple, ...]] = {}
+    counts = {"triples": 0, "ill_formed": 0, "unmatched": 0}
     for row in _read_json(path)["docs"]:
         chunk_id = by_passage.get(_squeeze(row["passage"]))
         if chunk_id is None:
             counts["unmatched"] += 1
             continue
-        stated = row.get("extracted_triples") or []
-        good = tuple(
-            Triple(*t)
-            for t in stated
-            if isinstance(t, list) and len(t) == 3 and all(isinstance(part, str) for part in t)
-        )
-        entities[chunk_id] = tuple(
-            entity for entity in row.get("extracted_entities") or [] if isinstance(entity, str)
-        )
-        triples[chunk_id] = good
-        counts["triples"] += len(good)
-        counts["ill_formed"] += len(stated) - len(good)
+        stated, named = row.get("extracted_triples") or [], row.get("extracted_entities") or []
+        entities[chunk_id] = tuple(entity for entity in named if isinstance(entity, str))
+        triples[chunk_id] = tuple(Triple(*parts) for parts in stated if _is_triple(parts))
+        counts["triples"] += len(triples[chunk_id])
+        counts["ill_formed"] += len(stated) - len(triples[chunk_id])
     if counts["unmatched"]:
         warnings.warn(
-            f"{path.name}: {counts['unmatched']} passages are not in the corpus, so their triples were left out.",
+            f"{path.name}: {counts['unmatched']} passages are not in the corpus, "
+            "so their triples were left out.",
             stacklevel=3,
         )
     return Extraction(OPENIE_SOURCE, entities, triples), counts
 
 
-def _read_json(path):
+def _is_triple(parts: object) -> bool:
+    if not isinstance(parts, list) or len(parts) != 3:
+        return False
+    return all(isinstance(part, str) for part in parts)
+
+
+def _read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _squeeze(passage):
+def _squeeze(passage: str) -> str:
     """White space alone never tells two passages apart: HotpotQA's sentences are joined with and
     without it.
     """
     return " ".join(passage.split())
 
 
-def _documents(name, rows):
+def _documents(name: str, rows: Any) -> tuple[Document, ...]:
     """MuSiQue and 2Wiki: [{title, text}]. HotpotQA: {title: [sentence, ...]}, each sentence with
     its own leading space.
     """
-    pairs = (
-        [(title, "".join(sentences)) for title, sentences in rows.items()]
-        if isinstance(rows, dict)
-        else [(row["title"], row["text"]) for row in rows]
-    )
+    if isinstance(rows, dict):
+        pairs = [(title, "".join(sentences)) for title, sentences in rows.items()]
+    else:
+        pairs = [(row["title"], row["text"]) for row in rows]
     width = max(4, len(str(len(pairs))))
     return tuple(
         Document(f"{name}/{i:0{width}d}", text, title) for i, (title, text) in enumerate(pairs)
     )
 
 
-def _questions(name, rows, chunks):
-    by_title, by_passage = defaultdict(list), defaultdict(list)
+def _questions(name: str, rows: Sequence[Row], chunks: Sequence[Chunk]) -> tuple[Question, ...]:
+    by_title: Places = defaultdict(list)
+    by_passage: Places = defaultdict(list)
     for chunk in chunks:
         by_title[chunk.title].append(chunk.id)
         by_passage[chunk.passage].append(chunk.id)
     questions, lost = [], 0
     for row in rows:
-        wanted, where = _gold_keys(row, by_title, by_passage)
-        lost += sum(key not in where for key in wanted)
-        gold = tuple(chunk_id for key in wanted for chunk_id in where.get(key, ()))
+        places = by_title if "supporting_facts" in row else by_passage
+        wanted = dict.fromkeys(_gold_keys(row))
+        lost += sum(key not in places for key in wanted)
+        gold = tuple(chunk_id for key in wanted for chunk_id in places.get(key, ()))
         answers = tuple(dict.fromkeys([row["answer"], *row.get("answer_aliases", [])]))
-        questions.append(
-            Question(
-                str(row.get("id") or row["_id"]),
-                row["question"],
-                answers,
-                gold,
-                _kind(row),
-                _chain(row),
-            )
-        )
+        id = str(row.get("id") or row["_id"])
+        questions.append(Question(id, row["question"], answers, gold, _kind(row), _chain(row)))
     if lost:
         warnings.warn(
-            f"{name}: {lost} gold passages are not in the corpus; recall is measured over the others.",
+            f"{name}: {lost} gold passages are not in the corpus; "
+            "recall is measured over the others.",
             stacklevel=3,
         )
     return tuple(questions)
 
 
-def _gold_keys(row, by_title, by_passage):
-    """The keys of a question's gold passages, each once, and the mapping in which to look them up."""
+def _gold_keys(row: Row) -> list[str]:
+    """The titles of a question's gold passages, or the passages themselves where it has them."""
     if "supporting_facts" in row:
-        return dict.fromkeys(title for title, _ in row["supporting_facts"]), by_title
-    paragraphs = (
-        json.loads(row["paragraphs"]) if isinstance(row["paragraphs"], str) else row["paragraphs"]
-    )
-    texts = [
-        (p["title"], p.get("text", p.get("paragraph_text")))
-        for p in paragraphs
-        if p["is_supporting"]
-    ]
-    return dict.fromkeys(f"{title}\n{text}" if title else text for title, text in texts), by_passage
+        return [title for title, _ in row["supporting_facts"]]
+    paragraphs = row["paragraphs"]
+    if isinstance(paragraphs, str):
+        paragraphs = json.loads(paragraphs)
+    gold = [paragraph for paragraph in paragraphs if paragraph["is_supporting"]]
+    texts = [(p["title"], p.get("text", p.get("paragraph_text"))) for p in gold]
+    return [f"{title}\n{text}" if title else text for title, text in texts]
 
 
-def _kind(row):
+def _kind(row: Row) -> str:
     """MuSiQue writes the shape of the reasoning before the id ('2hop__', '3hop1__'); the other two
     have a field.
     """
     return row.get("type") or str(row.get("id", "")).partition("__")[0]
 
 
-def _chain(row):
+def _chain(row: Row) -> tuple[str, ...]:
     """The annotated steps: MuSiQue's sub-questions with their answers filled in, 2Wiki's evidence
     triples, nothing for HotpotQA.
     """
@@ -195,7 +194,7 @@ def _chain(row):
     )
 
 
-def _named_entities(cell):
+def _named_entities(cell: str | None) -> tuple[str, ...]:
     """The cell holds a JSON object {"named_entities": [...]}; anything else counts as no entity
     found.
     """

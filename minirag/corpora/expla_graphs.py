@@ -46,7 +46,7 @@ def load_expla_graphs(
         raise MiniragError(f"follow is 'paper' or 'code'; got {follow!r}.")
     dataset = find_dataset(NAME)
     try:
-        path = fetch(dataset, folder) / dataset.file("items").name
+        path = fetch(dataset, folder) / dataset["items"].name
     except MiniragError as error:
         if available(NAME, folder):
             raise

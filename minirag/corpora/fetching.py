@@ -1,23 +1,25 @@
-"""The declared datasets, and how their files come here: pinned, resumed, verified by Git blob id."""
+"""The declared datasets, and how their files come here: pinned, resumed, verified by Git blob
+id.
+"""
 
 import hashlib
 import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ..core.display import progress as progress_bar
 from ..core.errors import MiniragError
 from .shipped_and_own import shipped
 
+if TYPE_CHECKING:
+    import httpx
+
 RAW_URL = "https://raw.githubusercontent.com/{repo}/{commit}/{path}"
-ATTEMPTS, PAUSE = (
-    3,
-    1.0,
-    # how often a broken download is tried, and the seconds before the second try; twice that before the
-    # third
-)
+ATTEMPTS = 3  # of a broken download
+PAUSE = 1.0  # seconds before the second one; twice that before the third
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class DataFile:
     bytes: int | None = None
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self.path.rsplit("/", 1)[-1]
 
 
@@ -47,41 +49,39 @@ class Dataset:
     licence: str
     files: tuple[DataFile, ...]
 
-    def file(self, role):
+    def file(self, role: str) -> DataFile | None:
         """The file with this role, or None."""
         return next((file for file in self.files if file.role == role), None)
 
-    def address(self, file, template=None):
+    def __getitem__(self, role: str) -> DataFile:
+        """The file with this role, which is there."""
+        return next(file for file in self.files if file.role == role)
+
+    def address(self, file: DataFile, template: str | None = None) -> str:
         """Where `file` is downloaded from. `MINIRAG_RAW_URL`, or `template`, may name a mirror with
         the same {repo}, {commit}, {path}.
         """
         template = template or os.environ.get("MINIRAG_RAW_URL") or RAW_URL
-        for field, value in (
-            ("repo", self.repo),
-            ("commit", self.commit),
-            ("path", quote(file.path)),
-        ):
-            template = template.replace("{" + field + "}", value)
+        fields = {"repo": self.repo, "commit": self.commit, "path": quote(file.path)}
+        for field, value in fields.items():
+            template = template.replace(f"{{{field}}}", value)
         return template
 
 
-def read_declarations(path):
+def read_declarations(path: str | Path) -> dict[str, Dataset]:
     """Read declarations in the form of `data/datasets.yaml`: {name: Dataset}."""
     import yaml
 
     declared = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    return {
-        name: Dataset(
-            name, **{**fields, "files": tuple(DataFile(**file) for file in fields["files"])}
-        )
-        for name, fields in declared.items()
-    }
+    for fields in declared.values():
+        fields["files"] = tuple(DataFile(**file) for file in fields["files"])
+    return {name: Dataset(name, **fields) for name, fields in declared.items()}
 
 
 DATASETS = read_declarations(shipped("datasets.yaml"))
 
 
-def data_folder():
+def data_folder() -> Path:
     """The folder that holds `<dataset>/<file>`: `MINIRAG_DATA`, else the system's data folder for
     minirag.
     """
@@ -90,13 +90,13 @@ def data_folder():
     return Path(os.environ.get("MINIRAG_DATA") or user_data_dir("minirag"))
 
 
-def git_blob_id(path):
+def git_blob_id(path: str | Path) -> str:
     """Git's name for a file's content: sha1 of "blob <bytes>", a zero byte, and the content."""
     content = Path(path).read_bytes()
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def find_dataset(name):
+def find_dataset(name: str | Dataset) -> Dataset:
     """The declaration of a dataset, or an error that lists the names."""
     if isinstance(name, Dataset):
         return name
@@ -105,18 +105,22 @@ def find_dataset(name):
     return DATASETS[name]
 
 
-def available(name, folder=None):
+def available(name: str | Dataset, folder: str | Path | None = None) -> bool:
     """True if every file of the dataset already lies in the data folder. Looks only at names;
     `fetch` verifies.
     """
     dataset = find_dataset(name)
-    return all(
-        (Path(folder or data_folder()) / dataset.name / file.name).is_file()
-        for file in dataset.files
-    )
+    target = Path(folder or data_folder()) / dataset.name
+    return all((target / file.name).is_file() for file in dataset.files)
 
 
-def fetch(name, folder=None, *, progress=True, address=None):
+def fetch(
+    name: str | Dataset,
+    folder: str | Path | None = None,
+    *,
+    progress: bool = True,
+    address: str | None = None,
+) -> Path:
     """Make a dataset's files lie, verified, in `<folder>/<name>/`, and return that folder.
 
     Files that are there already are verified and not downloaded; an interrupted download is
@@ -132,24 +136,25 @@ def fetch(name, folder=None, *, progress=True, address=None):
             _download(dataset.address(file, address), path, file, progress)
         elif (found := git_blob_id(path)) != file.blob:
             raise MiniragError(
-                f"{path} is not the declared file of {dataset.name!r}: expected Git blob id {file.blob}, found {found}. "
-                f"It was left as it is; move it away and fetch again."
+                f"{path} is not the declared file of {dataset.name!r}: expected Git blob id "
+                f"{file.blob}, found {found}. It was left as it is; move it away and fetch again."
             )
     return target
 
 
-def _download(address, path, file, progress):
+def _download(address: str, path: Path, file: DataFile, progress: bool) -> None:
     """Download to `<path>.part` (resuming one that is there), verify, rename. A part that is
     complete but wrong is removed.
     """
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "ab") as handle:
+        with part.open("ab") as handle:
             resumed = handle.tell() > 0
     except OSError as error:
         raise MiniragError(
-            f"{path.parent} cannot be written ({error.strerror}). Give fetch a folder of your own, or set MINIRAG_DATA to one."
+            f"{path.parent} cannot be written ({error.strerror}). "
+            "Give fetch a folder of your own, or set MINIRAG_DATA to one."
         ) from error
     _transfer(address, part, path, progress)
     found = git_blob_id(part)
@@ -160,24 +165,23 @@ def _download(address, path, file, progress):
     if found != file.blob:
         part.unlink()
         raise MiniragError(
-            f"{address} served another file than the declared {file.name}: expected Git blob id {file.blob}, found {found}. Nothing was kept."
+            f"{address} served another file than the declared {file.name}: "
+            f"expected Git blob id {file.blob}, found {found}. Nothing was kept."
         )
-    os.replace(part, path)
+    part.replace(path)
 
 
-def _transfer(address, part, path, progress):
+def _transfer(address: str, part: Path, path: Path, progress: bool) -> None:
     """Append to `part` until the server has no more; a connection that breaks is tried again from
     where it stopped.
     """
     import httpx
 
-    failure = None
+    failure, timeout = "", httpx.Timeout(60, connect=15)
     for attempt in range(ATTEMPTS):
         time.sleep(PAUSE * attempt)
         try:
-            with httpx.Client(
-                follow_redirects=True, timeout=httpx.Timeout(60, connect=15)
-            ) as client:
+            with httpx.Client(follow_redirects=True, timeout=timeout) as client:
                 return _stream(client, address, part, path.name, progress)
         except httpx.HTTPStatusError as error:
             failure = f"the server answered {error.response.status_code}"
@@ -190,11 +194,12 @@ def _transfer(address, part, path, progress):
         part.unlink(missing_ok=True)
     resume = f" {kept:,} bytes are kept and the next try goes on from there." if kept else ""
     raise MiniragError(
-        f"{address} could not be downloaded ({failure}).{resume} Without a network: download it elsewhere and put it at {path}"
+        f"{address} could not be downloaded ({failure}).{resume} "
+        f"Without a network: download it elsewhere and put it at {path}"
     )
 
 
-def _stream(client, address, part, name, progress):
+def _stream(client: "httpx.Client", address: str, part: Path, name: str, progress: bool) -> None:
     """One request; returns when the body is complete, raises an httpx error when it breaks. 416
     says that nothing is left to send.
     """
@@ -206,26 +211,18 @@ def _stream(client, address, part, name, progress):
         if response.status_code == 416:
             return
         response.raise_for_status()
-        goes_on = response.status_code == 206 and response.headers.get(
-            "Content-Range", ""
-        ).startswith(f"bytes {have}-")
-        if response.status_code == 206 and not goes_on:
+        if response.status_code != 206:
+            have = 0  # the server sends all of it again
+        elif not response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
             part.unlink()
             raise httpx.RemoteProtocolError(
                 "the server sent another range than the one asked for", request=response.request
             )
-        total = int(response.headers.get("Content-Length", 0)) + (have if goes_on else 0)
-        with (
-            open(part, "ab" if goes_on else "wb") as file,
-            _bar(name, total, have if goes_on else 0, progress) as bar,
-        ):
+        total = int(response.headers.get("Content-Length", 0)) + have
+        bar = progress_bar(description=name, total=total or None, unit="B")
+        bar.disable = bar.disable or not progress
+        with part.open("ab" if have else "wb") as file, bar:
+            bar.update(have)
             for block in response.iter_bytes():
                 file.write(block)
                 bar.update(len(block))
-
-
-def _bar(name, total, start, progress):
-    bar = progress_bar(description=name, total=total or None, unit="B")
-    bar.update(start)
-    bar.disable = bar.disable or not progress
-    return bar

@@ -7,10 +7,13 @@ import io
 import itertools
 import json
 import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from ..core.corpus import Document
 from ..core.files import valid_text
 
+Problems = list[tuple[str, str]]  # where in a file, and why it was left out
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe\x00\x00", "utf-32"),
@@ -19,7 +22,8 @@ BYTE_ORDER_MARKS = (
     (b"\xfe\xff", "utf-16"),
 )
 BLOCKS = (
-    "address article aside blockquote body br caption dd details div dl dt fieldset figcaption figure footer form "
+    "address article aside blockquote body br caption dd details div dl dt fieldset figcaption "
+    "figure footer form "
     "h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section summary table td th tr ul"
 ).split()
 NOT_TEXT = "head script style noscript template svg iframe object".split()
@@ -36,15 +40,14 @@ GUESSED_ENCODING = (
 )
 
 
-def decode(content, problems):
+def decode(content: bytes, problems: Problems) -> str:
     """Text from bytes: by byte-order mark, else UTF-8, else charset-normalizer's guess where it is
     installed, which is reported.
     """
-    encoding = next(
-        (encoding for mark, encoding in BYTE_ORDER_MARKS if content.startswith(mark)), "utf-8"
-    )
+    marked = (encoding for mark, encoding in BYTE_ORDER_MARKS if content.startswith(mark))
+    text: str | None
     try:
-        text = content.decode(encoding)
+        text = content.decode(next(marked, "utf-8"))
     except UnicodeDecodeError:
         text = _guess(content, problems)
     if text is None or "\0" in text:
@@ -52,34 +55,37 @@ def decode(content, problems):
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _guess(content, problems):
+def _guess(content: bytes, problems: Problems) -> str | None:
     try:
         from charset_normalizer import from_bytes
     except ImportError:
         return None
     best = None if b"\0" in content else from_bytes(content).best()
-    if best is not None:
-        problems.append((f"as {best.encoding}", GUESSED_ENCODING))
-    return None if best is None else str(best)
+    if best is None:
+        return None
+    problems.append((f"as {best.encoding}", GUESSED_ENCODING))
+    return str(best)
 
 
-def name_title(file):
+def name_title(file: Path) -> str:
     """A title from a file name: 'marie_curie.txt' is 'marie curie'."""
     return " ".join(file.stem.replace("_", " ").split())
 
 
-def read_text(file, name, problems):
+def read_text(file: Path, name: str, problems: Problems) -> list[Document]:
+    """The file as it is."""
     return [Document(name, decode(file.read_bytes(), problems), name_title(file))]
 
 
-def read_markdown(file, name, problems):
+def read_markdown(file: Path, name: str, problems: Problems) -> list[Document]:
+    """The file as it is. Title from a heading in its first line, else the file name."""
     text = decode(file.read_bytes(), problems)
     first = next((line for line in text.splitlines() if line.strip()), "")
     title = first.lstrip("#").strip() if first.startswith("# ") else name_title(file)
     return [Document(name, text, title)]
 
 
-def read_html(file, name, problems):
+def read_html(file: Path, name: str, problems: Problems) -> list[Document]:
     """The visible text: no scripts, styles or markup, block elements on lines of their own. Title
     from <title>, else the file name.
     """
@@ -110,11 +116,11 @@ def read_html(file, name, problems):
     return [Document(name, "\n\n".join(line for line in lines if line), title or name_title(file))]
 
 
-def read_jsonl(file, name, problems):
+def read_jsonl(file: Path, name: str, problems: Problems) -> list[Document]:
     """Rows {"text": ..., "title": ..., "id": ...}; only the text is needed. Other fields become
     metadata.
     """
-    documents = {}
+    documents: dict[str, Document] = {}
     for number, line in enumerate(decode(file.read_bytes(), problems).split("\n"), start=1):
         if not line.strip():
             continue
@@ -123,34 +129,31 @@ def read_jsonl(file, name, problems):
         except (json.JSONDecodeError, RecursionError):
             problems.append((f"line {number}", "rows that are not valid JSON"))
             continue
-        if (
-            not isinstance(row, dict)
-            or not isinstance(row.get("text"), str)
-            or not row["text"].strip()
-        ):
+        text = row.get("text") if isinstance(row, dict) else None
+        if not isinstance(text, str) or not text.strip():
             problems.append((f"line {number}", "rows without a text"))
             continue
         key = valid_text(f"{name}:{number if row.get('id') in (None, '') else row['id']}")
         while key in documents:
             key += f"@{number}"
         rest = {field: value for field, value in row.items() if field not in ("text", "title")}
-        documents[key] = Document(key, row["text"], str(row.get("title") or ""), rest)
+        documents[key] = Document(key, text, str(row.get("title") or ""), rest)
     return list(documents.values())
 
 
-def read_table(file, name, problems):
+def read_table(file: Path, name: str, problems: Problems) -> list[Document]:
     """Each row of a table is a document: a line "column: value" for every filled cell.
 
     Its title is the first column's value. A column whose name another one has already is told apart
     by its number.
     """
     text = decode(file.read_bytes(), problems)
-    separator = (
-        "\t" if file.suffix.lower() == ".tsv" else max(",;\t", key=text.partition("\n")[0].count)
-    )
-    documents, rows = [], _table_rows(io.StringIO(text).readlines(), separator, problems)
+    commonest = max(",;\t", key=text.partition("\n")[0].count)
+    separator = "\t" if file.suffix.lower() == ".tsv" else commonest
+    rows = _table_rows(io.StringIO(text).readlines(), separator, problems)
+    documents: list[Document] = []
+    header: list[str] = []
     try:
-        header = []
         for i, cell in enumerate(next(rows, []), start=1):
             column = cell.strip() or f"column {i}"
             if column in header:
@@ -165,16 +168,12 @@ def read_table(file, name, problems):
                 lines = "\n".join(f"{column}: {cell}" for column, cell in cells.items())
                 documents.append(Document(f"{name}:{number}", lines, row[0].strip(), cells))
     except csv.Error as error:
-        problems.append(
-            (
-                f"row {len(documents) + 1} and after",
-                f"tables that could not be read to their end ({error})",
-            )
-        )
+        reason = f"tables that could not be read to their end ({error})"
+        problems.append((f"row {len(documents) + 1} and after", reason))
     return documents
 
 
-def _table_rows(lines, separator, problems):
+def _table_rows(lines: list[str], separator: str, problems: Problems) -> Iterator[list[str]]:
     """The rows of a table. A quotation mark that is not closed ends with its line, with a report.
 
     Else it would swallow all rows after it.
@@ -196,7 +195,7 @@ def _table_rows(lines, separator, problems):
             start = first + 1
 
 
-def read_pdf(file, name, problems):
+def read_pdf(file: Path, name: str, problems: Problems) -> list[Document]:
     """The text of the pages, a blank line between them. Title from the file's own properties, else
     its name.
     """
@@ -214,17 +213,11 @@ def read_pdf(file, name, problems):
         raise Unreadable(f"PDF files that are damaged or locked ({error})") from error
     if not any(pages):
         raise Unreadable("PDF files without text, scanned pages need text recognition first")
-    return [
-        Document(
-            name,
-            "\n\n".join(page for page in pages if page),
-            title.strip() or name_title(file),
-            {"pages": len(pages)},
-        )
-    ]
+    text = "\n\n".join(page for page in pages if page)
+    return [Document(name, text, title.strip() or name_title(file), {"pages": len(pages)})]
 
 
-FORMATS = {
+FORMATS: dict[str, Callable[[Path, str, Problems], list[Document]]] = {
     ".txt": read_text,
     ".md": read_markdown,
     ".html": read_html,

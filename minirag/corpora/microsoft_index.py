@@ -89,7 +89,7 @@ def load_dulce(folder: str | Path | None = None) -> MicrosoftIndex:
     from .fetching import fetch, find_dataset
 
     dataset = find_dataset("dulce")
-    return read_microsoft(fetch(dataset, folder) / dataset.file("index").name)
+    return read_microsoft(fetch(dataset, folder) / dataset["index"].name)
 
 
 def write_microsoft(

@@ -1,25 +1,27 @@
-"""The corpora that the kit ships, a folder of the reader's own texts as a corpus, and where the kit's
-own data lies.
+"""The corpora that the kit ships, a folder of the reader's own texts as a corpus, and where the
+kit's own data lies.
 """
 
 import os
 import warnings
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from ..core.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import read_jsonl, valid_text
 from ..text.chunking import chunk_tokens
-from .formats import FORMATS, Unreadable
+from .formats import FORMATS, Problems, Unreadable
 
 ANNOTATIONS = "hand-written annotations"
 SHOWN = 10
 HALF_CHARACTERS = "texts with half a character, in whose place stands �"
 
 
-def shipped(path=""):
+def shipped(path: str | Path = "") -> Path:
     """The path of a file or folder of the kit's `data/`: inside the installed package, else beside
     it in a checkout.
     """
@@ -28,11 +30,12 @@ def shipped(path=""):
         if (data / path).exists():
             return data / path
     raise MiniragError(
-        f"The kit's data file {str(path)!r} is missing from this installation. Install minirag-kit again, or work in a complete checkout."
+        f"The kit's data file {str(path)!r} is missing from this installation. "
+        "Install minirag-kit again, or work in a complete checkout."
     )
 
 
-def list_corpora():
+def list_corpora() -> list[str]:
     """Names of the shipped corpora, sorted."""
     return sorted(
         folder.name
@@ -41,19 +44,20 @@ def list_corpora():
     )
 
 
-def load_corpus(name):
+def load_corpus(name: str) -> Corpus:
     """A shipped corpus: passages, questions, and under `extractions["annotations"]` what its
     writers noted by hand.
     """
     names = list_corpora()
     if name not in names:
         raise MiniragError(
-            f"There is no shipped corpus {name!r}; there are: {', '.join(names)}. For your own texts use read_folder(path)."
+            f"There is no shipped corpus {name!r}; there are: {', '.join(names)}. "
+            "For your own texts use read_folder(path)."
         )
     return read_corpus(shipped("corpora") / name)
 
 
-def corpus_card(name):
+def corpus_card(name: str) -> dict[str, Any]:
     """What `corpus.yaml` says of a shipped corpus: a dict with title, description, language,
     licence and notes.
     """
@@ -62,34 +66,27 @@ def corpus_card(name):
     return yaml.safe_load(shipped(f"corpora/{name}/corpus.yaml").read_text(encoding="utf-8"))
 
 
-def read_corpus(folder):
+def read_corpus(folder: str | Path) -> Corpus:
     """Read a folder in the shipped layout: passages.jsonl, and where they exist questions.jsonl and
     annotations.jsonl.
     """
     folder = Path(folder)
-    documents = tuple(
-        Document(row["id"], row["text"], row.get("title", ""))
-        for row in _rows(folder / "passages.jsonl", "id", "text")
-    )
+    rows = _rows(folder / "passages.jsonl", "id", "text")
+    documents = tuple(Document(row["id"], row["text"], row.get("title", "")) for row in rows)
     ids = Counter(document.id for document in documents)
     if twice := [id for id, count in ids.items() if count > 1]:
         raise MiniragError(
             f"{folder.name}/passages.jsonl: two passages have the same id {twice[0]!r}. "
             "Ids must be unique."
         )
-    ids = set(ids)
     chunks = tuple(Chunk(d.id, d.text, d.title, d.id, 0, len(d.text)) for d in documents)
-    extractions = (
-        {"annotations": _annotations(folder / "annotations.jsonl", ids)}
-        if (folder / "annotations.jsonl").is_file()
-        else {}
-    )
-    return Corpus(
-        folder.name, documents, chunks, _questions(folder / "questions.jsonl", ids), extractions
-    )
+    questions = _questions(folder / "questions.jsonl", ids)
+    notes = folder / "annotations.jsonl"
+    extractions = {"annotations": _annotations(notes, ids)} if notes.is_file() else {}
+    return Corpus(folder.name, documents, chunks, questions, extractions)
 
 
-def _rows(path, *needed):
+def _rows(path: Path, *needed: str) -> Iterator[dict[str, Any]]:
     for row in read_jsonl(path):
         missing = [key for key in needed if not isinstance(row, dict) or key not in row]
         if missing:
@@ -99,15 +96,16 @@ def _rows(path, *needed):
         yield row
 
 
-def _known(path, ids, used):
-    unknown = sorted(set(used) - ids)
+def _known(path: Path, ids: Collection[str], used: Iterable[str]) -> None:
+    unknown = sorted(set(used).difference(ids))
     if unknown:
         raise MiniragError(
-            f"{path.parent.name}/{path.name} names {unknown[0]!r}, which is no passage id of this corpus."
+            f"{path.parent.name}/{path.name} names {unknown[0]!r}, "
+            "which is no passage id of this corpus."
         )
 
 
-def _questions(path, ids):
+def _questions(path: Path, ids: Collection[str]) -> tuple[Question, ...]:
     if not path.is_file():
         return ()
     questions = []
@@ -120,21 +118,27 @@ def _questions(path, ids):
     return tuple(questions)
 
 
-def _annotations(path, ids):
+def _annotations(path: Path, ids: Collection[str]) -> Extraction:
     entities, triples = {}, {}
     for row in _rows(path, "id", "entities", "triples"):
         _known(path, ids, [row["id"]])
         if any(len(triple) != 3 for triple in row["triples"]):
             raise MiniragError(
-                f"{path.parent.name}/{path.name}, passage {row['id']!r}: a triple is [subject, relation, object]."
+                f"{path.parent.name}/{path.name}, passage {row['id']!r}: "
+                "a triple is [subject, relation, object]."
             )
         entities[row["id"]] = tuple(row["entities"])
         triples[row["id"]] = tuple(Triple(*triple) for triple in row["triples"])
     return Extraction(ANNOTATIONS, entities, triples)
 
 
-def read_folder(path, chunker=None, *, name=None):
-    """Read every text below a folder (or one file) into a Corpus, in the order of the files' names.
+def read_folder(
+    path: str | Path,
+    chunker: Callable[[Document], list[Chunk]] | None = None,
+    *,
+    name: str | None = None,
+) -> Corpus:
+    r"""Read every text below a folder, or one file, into a Corpus, in the order of file names.
 
     Read are .txt, .md, .html, .pdf (with the extra `pdf`), .jsonl (rows with a text, and perhaps id
     and title) and the tables .csv and .tsv, whose rows become documents of "column: value" lines. A
@@ -142,53 +146,59 @@ def read_folder(path, chunker=None, *, name=None):
     or line. Hidden files and folders are passed over; linked folders, and links that lead out of
     the folder, are not followed. What cannot be read is left out, and one warning at the end says
     how many files, which, and why. Half a character (a lone surrogate) becomes U+FFFD in a text; in
-    a file's name a byte that is no UTF-8 is written as \\xHH.
+    a file's name a byte that is no UTF-8 is written as \xHH.
     chunker: a function document -> list of chunks; default `chunk_tokens`, 600 tokens with 100 of
     overlap.
     """
     root = Path(path).expanduser()
     if not root.exists():
         raise MiniragError(
-            f"{str(path)!r} does not exist. read_folder wants a folder, or one file, of: {_suffixes()}."
+            f"{str(path)!r} does not exist. "
+            f"read_folder wants a folder, or one file, of: {_suffixes()}."
         )
     base = root if root.is_dir() else root.parent
-    documents, chunks, skipped = [], [], []
+    documents: list[Document] = []
+    chunks: list[Chunk] = []
+    skipped: Problems = []
     for file in progress(_files(root, skipped), description="reading", unit="file"):
         for document in _read(file, _name(file, base), skipped):
             pieces = (chunker or chunk_tokens)(document)
-            documents += [document] * bool(pieces)
+            documents += [document] if pieces else []
             chunks += pieces
     if not documents:
         raise MiniragError(
-            f"There is no text to read in {str(path)!r}: {_summary(skipped) or 'it holds no files'}. Files with these suffixes are read: {_suffixes()}."
+            f"There is no text to read in {str(path)!r}: "
+            f"{_summary(skipped) or 'it holds no files'}. "
+            f"Files with these suffixes are read: {_suffixes()}."
         )
     if skipped:
         warnings.warn(
-            f"read_folder({str(path)!r}) read {len(documents)} documents. Left out, or to be looked at: {_summary(skipped)}.",
+            f"read_folder({str(path)!r}) read {len(documents)} documents. "
+            f"Left out, or to be looked at: {_summary(skipped)}.",
             stacklevel=2,
         )
     return Corpus(name or root.resolve().name, tuple(documents), tuple(chunks))
 
 
-def _suffixes():
+def _suffixes() -> str:
     return ", ".join(sorted(FORMATS))
 
 
-def _name(file, base):
+def _name(file: Path, base: Path) -> str:
     """A file's path below `base` as valid Unicode; two files have two names, whatever the bytes."""
     return os.fsencode(file.relative_to(base).as_posix()).decode("utf-8", "backslashreplace")
 
 
-def _files(root, skipped):
+def _files(root: Path, skipped: Problems) -> list[Path]:
     """The files to try, sorted by their path below `root`."""
     if root.is_file():
         return [root]
 
-    def closed(error):
+    def closed(error: OSError) -> None:
         reason = f"folders that could not be opened ({error.strerror})"
         skipped.append((_name(Path(error.filename), root), reason))
 
-    found = []
+    found: list[Path] = []
     for folder, subfolders, names in os.walk(root, onerror=closed):
         subfolders[:] = [each for each in subfolders if not each.startswith(".")]
         files = [Path(folder) / each for each in names if not each.startswith(".")]
@@ -199,7 +209,7 @@ def _files(root, skipped):
     return sorted(found, key=lambda file: file.relative_to(root).as_posix())
 
 
-def _link(path, root):
+def _link(path: Path, root: Path) -> str | None:
     """Why a link is not followed; None for whatever is read."""
     if not path.is_symlink():
         return None
@@ -212,7 +222,7 @@ def _link(path, root):
     return "linked folders, which are not followed" if path.is_dir() else None
 
 
-def _read(file, relative, skipped):
+def _read(file: Path, relative: str, skipped: Problems) -> list[Document]:
     """The documents of one file; what is wrong with it goes to `skipped` as (name, reason)."""
     read = FORMATS.get(file.suffix.lower())
     if read is None:
@@ -221,11 +231,9 @@ def _read(file, relative, skipped):
     if not file.is_file():
         skipped.append((relative, "links to nowhere and special files"))
         return []
-    problems = []
+    problems: Problems = []
     try:
-        documents = [
-            document for document in read(file, relative, problems) if document.text.strip()
-        ]
+        documents = [d for d in read(file, relative, problems) if d.text.strip()]
     except Unreadable as error:
         skipped.append((relative, str(error)))
         return []
@@ -240,12 +248,13 @@ def _read(file, relative, skipped):
     return documents
 
 
-def _summary(skipped):
-    """'files without any text (2: a.txt, b.md); ...': grouped by reason, the first names of each."""
+def _summary(skipped: Problems) -> str:
+    """'files without any text (2: a.txt, b.md); ...': grouped by reason, the first names of
+    each.
+    """
     parts = []
     for reason, count in Counter(reason for _, reason in skipped).items():
         names = [name for name, why in skipped if why == reason]
-        parts.append(
-            f"{reason} ({count}: {', '.join(names[:SHOWN])}{', ...' if count > SHOWN else ''})"
-        )
+        more = ["..."] if count > SHOWN else []
+        parts.append(f"{reason} ({count}: {', '.join([*names[:SHOWN], *more])})")
     return "; ".join(parts)

@@ -10,65 +10,62 @@ import hashlib
 import sqlite3
 import warnings
 import zlib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.files import cache_folder
+
+Float32 = NDArray[np.float32]
+Vectors = dict[bytes, Float32]
 
 KEYS_AT_ONCE = 500  # older SQLite builds take at most 999 parameters
 
 
-def key_of(fingerprint, kind, text):
+def key_of(fingerprint: str, kind: str, text: str) -> bytes:
     """The 32-byte key of a text under a model; `kind` is "passage" or "query"."""
-    return hashlib.sha256(
-        f"{fingerprint}\0{kind}\0{text}".encode("utf-8", "surrogatepass")
-    ).digest()
+    whole = f"{fingerprint}\0{kind}\0{text}"
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).digest()
 
 
 class EmbeddingCache:
     """Keys to vectors in `cache_folder()/embeddings/vectors.sqlite`.
 
     A value that fails its checksum counts as absent. Where the file cannot be read, or cannot be
-    written, one warning is given and
-    that is not tried again: slower, never wrong. A file that can only be read (a course's shared
+    written, one warning is given and that is not tried again: slower, never wrong. A file that can only be read (a course's shared
     folder) is still read.
     """
 
-    def __init__(self, folder=None):
+    def __init__(self, folder: Path | None = None) -> None:
         self.path = (folder or cache_folder() / "embeddings") / "vectors.sqlite"
-        self.broken = set()
+        self.broken: set[str] = set()
 
-    def get(self, keys):
+    def get(self, keys: Sequence[bytes]) -> Vectors:
         """Return {key: vector (d,)} of those keys that are stored whole."""
-        found = {}
+        found: Vectors = {}
 
-        def read(database):
+        def read(database: sqlite3.Connection) -> None:
             for start in range(0, len(keys), KEYS_AT_ONCE):
                 part = keys[start : start + KEYS_AT_ONCE]
-                for key, value in database.execute(
-                    f"SELECT key, vector FROM vectors WHERE key IN ({','.join('?' * len(part))})",
-                    part,
-                ):
-                    vector = _unpacked(value)
-                    if vector is not None:
-                        found[key] = vector
+                marks = ",".join("?" * len(part))
+                query = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"
+                rows = {key: _unpacked(value) for key, value in database.execute(query, part)}
+                found.update({key: v for key, v in rows.items() if v is not None})
 
         if keys and self.path.exists():  # reading alone creates no file
             self._try("read", read)
         return found
 
-    def put(self, vectors):
+    def put(self, vectors: Mapping[bytes, Float32]) -> None:
         """Store {key: vector}, all of them or none."""
         rows = [(key, _packed(vector)) for key, vector in vectors.items()]
-        self._try(
-            "written",
-            lambda database: database.executemany(
-                "INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows
-            ),
-        )
+        insert = "INSERT OR REPLACE INTO vectors VALUES (?, ?)"
+        self._try("written", lambda database: database.executemany(insert, rows))
 
-    def _try(self, deed, action):
+    def _try(self, deed: str, action: Callable[[sqlite3.Connection], object]) -> None:
         if deed in self.broken:
             return
         try:
@@ -82,22 +79,19 @@ class EmbeddingCache:
         except (OSError, sqlite3.Error) as error:
             self.broken.add(deed)
             warnings.warn(
-                f"The embedding cache {self.path} cannot be {deed} ({error}), so texts are encoded anew. "
-                "Delete that file, or set MINIRAG_CACHE to a folder that can be written.",
+                f"The embedding cache {self.path} cannot be {deed} ({error}), so texts are encoded "
+                "anew. Delete that file, or set MINIRAG_CACHE to a folder that can be written.",
                 stacklevel=2,
             )
 
 
-def _packed(vector):
+def _packed(vector: Float32) -> bytes:
     data = np.asarray(vector, dtype="<f4").tobytes()
     return zlib.crc32(data).to_bytes(4, "little") + data
 
 
-def _unpacked(value):
-    whole = (
-        isinstance(value, bytes)
-        and len(value) > 4
-        and len(value) % 4 == 0
-        and zlib.crc32(value[4:]) == int.from_bytes(value[:4], "little")
-    )
+def _unpacked(value: object) -> Float32 | None:
+    if not isinstance(value, bytes) or len(value) <= 4 or len(value) % 4:
+        return None
+    whole = zlib.crc32(value[4:]) == int.from_bytes(value[:4], "little")
     return np.frombuffer(value, dtype="<f4", offset=4) if whole else None

@@ -7,10 +7,18 @@ where a model comes with such files, they are loaded, and compared with this tab
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+from ..core.encoder import Kind
 from ..core.errors import MiniragError
 from ..core.model_files import quiet
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 
@@ -25,15 +33,16 @@ class Preset:
 
     model: str
     dimensions: int
-    pooling: str = "mean"
-    head: str = "none"
+    pooling: Literal["mean", "cls"] = "mean"
+    head: Literal["none", "linear", "tanh"] = "none"
     query: str = ""
     passage: str = ""
     unit: bool = True
     tokens: int = 512
     note: str = ""
 
-    def prefix(self, kind):
+    def prefix(self, kind: Kind) -> str:
+        """What is put in front of a text."""
         return self.query if kind == "query" else self.passage
 
 
@@ -70,7 +79,7 @@ PRESETS = {
 TOKEN_PRESETS = {"colbertv2": "colbert-ir/colbertv2.0"}
 
 
-def load_preset(folder, preset):
+def load_preset(folder: Path, preset: Preset) -> "SentenceTransformer":
     """The sentence-transformers model in `folder`, pooled as the preset says.
 
     A model that says itself how to pool is loaded as it is and must agree with the preset; for one
@@ -81,63 +90,59 @@ def load_preset(folder, preset):
         from sentence_transformers import SentenceTransformer, models
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        try:
+        with damage_told(folder):
             if (folder / "modules.json").is_file():
                 _check(folder, preset)
                 return SentenceTransformer(str(folder), device=device)
             if preset.head != "none":
                 raise MiniragError(
-                    f"{preset.model} has a layer after pooling, and {folder} holds no modules.json that says where. Fetch the model again."
+                    f"{preset.model} has a layer after pooling, and {folder} holds no "
+                    "modules.json that says where. Fetch the model again."
                 )
             words = models.Transformer(str(folder), max_seq_length=preset.tokens)
-            return SentenceTransformer(
-                modules=[words, models.Pooling(_width(folder), pooling_mode=preset.pooling)],
-                device=device,
-            )
-        except MiniragError:
-            raise
-        except Exception as error:  # whatever a damaged or foreign file makes the loader raise
-            raise MiniragError(
-                f"The model files in {folder} cannot be loaded ({type(error).__name__}: {error}). Fetch or copy them again."
-            ) from error
+            settings = _settings(folder / "config.json")
+            width = settings.get("hidden_size") or settings["d_model"]
+            pooling = models.Pooling(width, pooling_mode=preset.pooling)
+            return SentenceTransformer(modules=[words, pooling], device=device)
 
 
-def _width(folder):
-    settings = _settings(folder / "config.json")
-    return settings.get("hidden_size") or settings["d_model"]
+@contextmanager
+def damage_told(folder: Path) -> Iterator[None]:
+    """Whatever a damaged or foreign file makes the loader raise becomes a sentence on it."""
+    try:
+        yield
+    except MiniragError:
+        raise
+    except Exception as error:
+        raise MiniragError(
+            f"The model files in {folder} cannot be loaded ({type(error).__name__}: {error}). "
+            "Fetch or copy them again."
+        ) from error
 
 
-def _check(folder, preset):
+def _check(folder: Path, preset: Preset) -> None:
     """Raise if the files beside the weights pool or end otherwise than the preset says."""
     modules = {
-        module["type"].rsplit(".", 1)[-1]: folder / module["path"]
+        module["type"].rsplit(".", 1)[-1]: folder / module["path"] / "config.json"
         for module in _settings(folder / "modules.json")
     }
     pooling, head = "missing", "none"
     if "Pooling" in modules:
-        settings = _settings(modules["Pooling"] / "config.json")
-        pooling = settings.get("pooling_mode") or next(
-            (
-                n
-                for n in ("cls", "mean")
-                if settings.get(f"pooling_mode_{n}_token{'s' * (n == 'mean')}")
-            ),
-            "other",
-        )
+        settings = _settings(modules["Pooling"])
+        flags = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
+        flagged = [name for flag, name in flags.items() if settings.get(flag)]
+        pooling = settings.get("pooling_mode") or [*flagged, "other"][0]
     if "Dense" in modules:
-        head = (
-            "tanh"
-            if _settings(modules["Dense"] / "config.json")
-            .get("activation_function", "")
-            .endswith("Tanh")
-            else "linear"
-        )
+        activation = _settings(modules["Dense"]).get("activation_function", "")
+        head = "tanh" if activation.endswith("Tanh") else "linear"
     if (pooling, head) != (preset.pooling, preset.head):
         raise MiniragError(
-            f"The files in {folder} say pooling {pooling!r} and head {head!r}; {preset.model} has pooling {preset.pooling!r} and head {preset.head!r}. "
-            f"These are the files of another model, or a newer version: fetch it again, or load it as it is with 'hf:{preset.model}'."
+            f"The files in {folder} say pooling {pooling!r} and head {head!r}; {preset.model} has "
+            f"pooling {preset.pooling!r} and head {preset.head!r}. These are the files of another "
+            "model, or a newer version: fetch it again, or load it as it is with "
+            f"'hf:{preset.model}'."
         )
 
 
-def _settings(path):
+def _settings(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))

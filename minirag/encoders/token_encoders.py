@@ -4,25 +4,39 @@ papers' model, "minilm" works offline.
 
 import functools
 import string
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeGuard, cast
 
 import numpy as np
 
 from ..algorithms.bm25 import tokenize
 from ..algorithms.vectors import normalize
+from ..core.encoder import Encoder, Kind, TokenEncoder
 from ..core.errors import MiniragError
 from ..core.files import valid_text
 from ..core.model_files import model_folder, quiet
+from .embedding_cache import Float32
 from .presets import TOKEN_PRESETS
-from .text_encoders import TransformerEncoder, load_encoder
+from .text_encoders import LoadedEncoder, TransformerEncoder, load_encoder
 
 BATCH = 32
-QUERY_TOKENS, PASSAGE_TOKENS = (
-    32,
-    300,
-)  # lengths of the ColBERTv2 model: short questions are filled up, long passages cut
+# Lengths of the ColBERTv2 model: short questions are filled up, long passages cut.
+QUERY_TOKENS, PASSAGE_TOKENS = 32, 300
 
 
-def load_token_encoder(spec="minilm"):
+class LoadedTokenEncoder(TokenEncoder, Protocol):
+    """A token encoder that can learn from a corpus' texts."""
+
+    def fit(self, texts: Sequence[str]) -> Self: ...
+
+    def tokens(self, text: str, kind: Kind = "passage") -> list[str]: ...
+
+
+AnyEncoder = LoadedEncoder | LoadedTokenEncoder
+
+
+def load_token_encoder(spec: Encoder | TokenEncoder | str = "minilm") -> LoadedTokenEncoder:
     """An object with `fit(texts)`, `tokens(text, kind)` -> list of str and `encode(texts, kind)` ->
     list of float32 (tokens, d), rows of length 1.
 
@@ -31,49 +45,53 @@ def load_token_encoder(spec="minilm"):
     vector a text, not one a token. "lsa", or any object with `encode`: every word encoded alone,
     without its neighbours.
     """
-    if callable(getattr(spec, "tokens", None)):
+    if has_tokens(spec):
         return spec
     if isinstance(spec, str) and (spec in TOKEN_PRESETS or spec.startswith("colbert:")):
         return ColBERTTokens(spec)
-    encoder = load_encoder(spec)
+    encoder = load_encoder(cast("Encoder | str", spec))
     return HiddenStates(encoder) if isinstance(encoder, TransformerEncoder) else WordByWord(encoder)
 
 
-def load_any_encoder(spec="minilm"):
+def has_tokens(spec: object) -> TypeGuard[LoadedTokenEncoder]:
+    """Whether it is an encoder with a vector for each token."""
+    return callable(getattr(spec, "tokens", None))
+
+
+def load_any_encoder(spec: Encoder | TokenEncoder | str = "minilm") -> AnyEncoder:
     """An encoder of either kind, for methods that link by one vector a text or by late interaction.
 
     "colbertv2", "colbert:PATH" and "tokens:NAME" (such as "tokens:minilm") name one with a vector
     a token, as does an object that has `tokens`; everything else is `load_encoder`'s.
     """
-    if isinstance(spec, str) and (
-        spec in TOKEN_PRESETS or spec.startswith(("colbert:", "tokens:"))
-    ):
+    prefixes = ("colbert:", "tokens:")
+    if isinstance(spec, str) and (spec in TOKEN_PRESETS or spec.startswith(prefixes)):
         return load_token_encoder(spec.removeprefix("tokens:"))
-    return spec if callable(getattr(spec, "tokens", None)) else load_encoder(spec)
+    return spec if has_tokens(spec) else load_encoder(cast("Encoder | str", spec))
 
 
 class WordByWord:
     """Every word as a text of its own: the same word has the same vector wherever it stands."""
 
-    def __init__(self, encoder):
+    def __init__(self, encoder: LoadedEncoder) -> None:
         self.encoder, self.name = encoder, f"{encoder.name}, word by word"
 
-    def fit(self, texts):
+    def fit(self, texts: Sequence[str]) -> Self:
         self.encoder.fit(texts)
         return self
 
-    def tokens(self, text, kind="passage"):
+    def tokens(self, text: str, kind: Kind = "passage") -> list[str]:
         return tokenize(text)
 
-    def encode(self, texts, kind="passage"):
-        words = [self.tokens(text) for text in texts]
-        known = sorted({word for some in words for word in some})
-        rows = dict(zip(known, self.encoder.encode(known, kind=kind))) if known else {}
+    def encode(self, texts: Sequence[str], kind: Kind = "passage") -> list[Float32]:
+        texts_as_words = [self.tokens(text) for text in texts]
+        known = sorted({word for words in texts_as_words for word in words})
+        vectors = dict(zip(known, self.encoder.encode(known, kind=kind))) if known else {}
         return [
-            np.stack([rows[word] for word in some])
-            if some
+            np.stack([vectors[word] for word in words])
+            if words
             else np.zeros((0, self.encoder.dimensions), dtype=np.float32)
-            for some in words
+            for words in texts_as_words
         ]
 
 
@@ -82,14 +100,14 @@ class HiddenStates:
     out. Such a model was not trained for this.
     """
 
-    def __init__(self, encoder):
+    def __init__(self, encoder: TransformerEncoder) -> None:
         self.encoder, self.name = encoder, f"hidden states of {encoder.name}"
 
-    def fit(self, texts):
+    def fit(self, texts: Sequence[str]) -> Self:
         return self
 
-    def _split(self, text, kind):
-        """(ids, which of them are words, the words) of one text."""
+    def _split(self, text: str, kind: Kind) -> tuple[list[bool], list[str]]:
+        """(which of the tokens of one text are words, these words)."""
         tokenizer = self.encoder.model.tokenizer
         read = tokenizer(
             self.encoder.prefix(kind) + valid_text(text),
@@ -98,37 +116,23 @@ class HiddenStates:
             return_special_tokens_mask=True,
         )
         real = [not special for special in read["special_tokens_mask"]]
-        return real, [
-            token
-            for token, word in zip(tokenizer.convert_ids_to_tokens(read["input_ids"]), real)
-            if word
-        ]
+        tokens = tokenizer.convert_ids_to_tokens(read["input_ids"])
+        return real, [token for token, word in zip(tokens, real) if word]
 
-    def tokens(self, text, kind="passage"):
+    def tokens(self, text: str, kind: Kind = "passage") -> list[str]:
         return self._split(text, kind)[1]
 
-    def encode(self, texts, kind="passage"):
-        texts = list(texts)
+    def encode(self, texts: Sequence[str], kind: Kind = "passage") -> list[Float32]:
+        whole = [self.encoder.prefix(kind) + valid_text(text) for text in texts]
+        options = {"output_value": "token_embeddings", "show_progress_bar": False}
         with quiet():
-            whole = [self.encoder.prefix(kind) + valid_text(text) for text in texts]
-            found = (
-                self.encoder.model.encode(
-                    whole,
-                    batch_size=BATCH,
-                    output_value="token_embeddings",
-                    show_progress_bar=False,
-                )
-                if texts
-                else []
-            )
-        states = [
-            np.asarray(rows.cpu() if hasattr(rows, "cpu") else rows, dtype=np.float32)
-            for rows in found
-        ]
-        return [
-            normalize(rows[: len(real)][real])
-            for rows, (real, _) in zip(states, (self._split(text, kind) for text in texts))
-        ]
+            found = self.encoder.model.encode(whole, batch_size=BATCH, **options) if whole else []
+        vectors = []
+        for text, rows in zip(texts, found):
+            real, _ = self._split(text, kind)
+            states = np.asarray(rows.cpu() if hasattr(rows, "cpu") else rows, dtype=np.float32)
+            vectors.append(normalize(states[: len(real)][real]))
+        return vectors
 
 
 class ColBERTTokens:
@@ -139,28 +143,27 @@ class ColBERTTokens:
     vectors of punctuation are dropped.
     """
 
-    def __init__(self, spec):
+    def __init__(self, spec: str) -> None:
         self.name = spec
         self._spec = TOKEN_PRESETS.get(spec) or spec.removeprefix("colbert:")
 
-    def fit(self, texts):
+    def fit(self, texts: Sequence[str]) -> Self:
         return self
 
     @functools.cached_property
-    def _parts(self):
+    def _parts(self) -> tuple[Any, Any, Any]:
         import torch
         from transformers import AutoTokenizer, BertModel
 
         folder = model_folder(self._spec)
         with quiet():
             head = _tensor(folder, "linear.weight")
-            model, tokenizer = (
-                BertModel.from_pretrained(folder, add_pooling_layer=False).eval(),
-                AutoTokenizer.from_pretrained(folder),
-            )
+            model = BertModel.from_pretrained(folder, add_pooling_layer=False).eval()
+            tokenizer = AutoTokenizer.from_pretrained(folder)
         return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu"), head
 
-    def _ids(self, text, kind):
+    def _ids(self, text: str, kind: Kind) -> tuple[list[int], list[int]]:
+        """(ids of the tokens, whether each is attended to)."""
         tokenizer = self._parts[0]
         room = (QUERY_TOKENS if kind == "query" else PASSAGE_TOKENS) - 3
         marker = tokenizer.convert_tokens_to_ids("[unused0]" if kind == "query" else "[unused1]")
@@ -173,58 +176,51 @@ class ColBERTTokens:
         fill = QUERY_TOKENS - len(ids) if kind == "query" else 0
         return ids + [tokenizer.mask_token_id] * fill, [1] * len(ids) + [0] * fill
 
-    def _kept(self, ids, kind):
-        dropped = (
-            set(self._parts[0].convert_tokens_to_ids(list(string.punctuation)))
-            - {self._parts[0].unk_token_id}
-            if kind == "passage"
-            else set()
-        )
-        return [at for at, one in enumerate(ids) if one not in dropped]
+    def _kept(self, ids: list[int], kind: Kind) -> list[int]:
+        """The positions of the tokens whose vectors are kept."""
+        dropped: set[int] = set()
+        if kind == "passage":
+            tokenizer = self._parts[0]
+            marks = tokenizer.convert_tokens_to_ids(list(string.punctuation))
+            dropped = set(marks) - {tokenizer.unk_token_id}
+        return [position for position, id in enumerate(ids) if id not in dropped]
 
-    def tokens(self, text, kind="passage"):
+    def tokens(self, text: str, kind: Kind = "passage") -> list[str]:
         ids, _ = self._ids(text, kind)
         words = self._parts[0].convert_ids_to_tokens(ids)
-        return [words[at] for at in self._kept(ids, kind)]
+        return [words[position] for position in self._kept(ids, kind)]
 
-    def encode(self, texts, kind="passage"):
+    def encode(self, texts: Sequence[str], kind: Kind = "passage") -> list[Float32]:
         import torch
 
         _, model, head = self._parts
         found = []
-        for text in (
-            texts
-        ):  # one at a time: no padding, so that a text's vectors do not depend on its company
+        # One at a time: no padding, so that a text's vectors do not depend on its company.
+        for text in texts:
             ids, attended = self._ids(text, kind)
+            inputs = {"input_ids": ids, "attention_mask": attended}
+            rows = {name: torch.tensor([row], device=model.device) for name, row in inputs.items()}
             with torch.inference_mode():
-                inputs = {
-                    "input_ids": torch.tensor([ids]),
-                    "attention_mask": torch.tensor([attended]),
-                }
-                states = (
-                    model(**{name: value.to(model.device) for name, value in inputs.items()})
-                    .last_hidden_state[0]
-                    .cpu()
-                )
-                found.append(
-                    normalize((states @ head.T).numpy()[self._kept(ids, kind)].astype(np.float32))
-                )
+                states = model(**rows).last_hidden_state[0].cpu()
+                vectors = (states @ head.T).numpy()[self._kept(ids, kind)]
+            found.append(normalize(vectors.astype(np.float32)))
         return found
 
 
-def _tensor(folder, name):
+def _tensor(folder: Path, name: str) -> Any:
     """One tensor of a model's weights by its name."""
     import torch
     from safetensors import safe_open
 
     if (folder / "model.safetensors").is_file():
         with safe_open(folder / "model.safetensors", "pt") as file:
-            if name in file.keys():
+            if name in list(file.keys()):
                 return file.get_tensor(name).float()
     elif (folder / "pytorch_model.bin").is_file():
         weights = torch.load(folder / "pytorch_model.bin", map_location="cpu", weights_only=True)
         if name in weights:
             return weights[name].float()
     raise MiniragError(
-        f"The model in {folder.name} has no layer {name!r}: it is not a ColBERT model. Name one with 'colbert:PATH', or use 'minilm'."
+        f"The model in {folder.name} has no layer {name!r}: it is not a ColBERT model. "
+        "Name one with 'colbert:PATH', or use 'minilm'."
     )

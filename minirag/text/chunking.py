@@ -9,15 +9,18 @@ document's id; several are called `<document id>#1`, `#2`, and so on.
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from itertools import pairwise
 
-from ..core.corpus import Chunk
+from ..core.corpus import Chunk, Document
 from ..core.errors import MiniragError
-from .segmentation import sentences
-from .tokens import token_spans
+from .segmentation import Span, sentences
+from .tokens import Tokenizer, token_spans
 
 
-def chunk_tokens(document, size=600, overlap=100, tokenizer="regex"):
+def chunk_tokens(
+    document: Document, size: int = 600, overlap: int = 100, tokenizer: Tokenizer = "regex"
+) -> list[Chunk]:
     """Windows of `size` tokens that start every `size - overlap` tokens; the first window that
     reaches the end is the last.
 
@@ -25,33 +28,34 @@ def chunk_tokens(document, size=600, overlap=100, tokenizer="regex"):
     GraphRAG's paper; its current code takes 1200 and 100.
     Source: GraphRAG, Sec. 2.1
     """
-    _check(size, overlap, "tokens")
+    _check(size, overlap)
     starts = [start for start, _ in token_spans(document.text, tokenizer)]
     # A window ends where the next token begins, so that characters which no token covers are in a
     # chunk all the same.
     edges = [0, *starts[1:], len(document.text)]
-    return _chunks(
-        document,
-        [(edges[first], edges[last]) for first, last in _windows(len(edges) - 1, size, overlap)],
-    )
+    windows = _windows(len(edges) - 1, size, overlap)
+    return _chunks(document, [(edges[first], edges[last]) for first, last in windows])
 
 
-def chunk_sentences(document, size=100, overlap=0, tokenizer="regex"):
+def chunk_sentences(
+    document: Document, size: int = 100, overlap: int = 0, tokenizer: Tokenizer = "regex"
+) -> list[Chunk]:
     """Whole sentences packed in order while they fit into `size` tokens (RAPTOR's chunks take 100).
 
     overlap: how many sentences the next chunk repeats; fewer where they would leave no room for a
     new one. A single sentence longer than `size` is cut into pieces of `size` tokens that stand
     alone.
     """
-    _check(size, 0, "tokens")
+    _check(size)
     if overlap < 0:
         raise MiniragError(f"overlap is {overlap}; it is a number of sentences, 0 or more.")
-    return _chunks(
-        document, _pack(sentences(document.text), _Ruler(document.text, tokenizer), size, overlap)
-    )
+    ruler = _Ruler(document.text, tokenizer)
+    return _chunks(document, _pack(sentences(document.text), ruler, size, overlap))
 
 
-def chunk_structure(document, size=600, tokenizer="regex"):
+def chunk_structure(
+    document: Document, size: int = 600, tokenizer: Tokenizer = "regex"
+) -> list[Chunk]:
     """The sections of a Markdown text, each packed from whole paragraphs while they fit into `size`
     tokens; plain text is one section.
 
@@ -59,34 +63,34 @@ def chunk_structure(document, size=600, tokenizer="regex"):
     tables, quotations and code blocks stay whole like paragraphs; one longer than `size` is cut by
     sentences, and a sentence longer than that by tokens.
     """
-    _check(size, 0, "tokens")
+    _check(size)
     ruler = _Ruler(document.text, tokenizer)
-    spans, titles = [], []
+    spans: list[Span] = []
+    titles: list[str] = []
     for path, blocks in _sections(document.text):
-        pieces = []
+        pieces: list[Span] = []
         for start, end in blocks:
-            long = ruler.count(start, end) > size
-            pieces += (
-                [(start + a, start + b) for a, b in sentences(document.text[start:end])]
-                if long
-                else [(start, end)]
-            )
-        for span in _pack(pieces, ruler, size, 0):
-            spans.append(span)
-            titles.append(
-                " > ".join(dict.fromkeys(part for part in (document.title, *path) if part))
-            )
+            if ruler.count(start, end) > size:
+                parts = sentences(document.text[start:end])
+                pieces += [(start + first, start + last) for first, last in parts]
+            else:
+                pieces.append((start, end))
+        packed = _pack(pieces, ruler, size, 0)
+        spans += packed
+        title = " > ".join(dict.fromkeys(part for part in (document.title, *path) if part))
+        titles += [title] * len(packed)
     return _chunks(document, spans, titles)
 
 
-def _check(size, overlap, unit):
+def _check(size: int, overlap: int = 0) -> None:
     if size < 1 or not 0 <= overlap < size:
         raise MiniragError(
-            f"size is {size} and overlap {overlap} {unit}; size must be at least 1, and overlap at least 0 and smaller than size."
+            f"size is {size} and overlap {overlap} tokens; size must be at least 1, and overlap "
+            "at least 0 and smaller than size."
         )
 
 
-def _windows(count, size, overlap):
+def _windows(count: int, size: int, overlap: int) -> list[Span]:
     """[(first, last), ...] over `count` tokens, last excluded."""
     windows = []
     for first in range(0, count, size - overlap):
@@ -99,33 +103,32 @@ def _windows(count, size, overlap):
 class _Ruler:
     """Counts the document's tokens that touch a stretch of it."""
 
-    def __init__(self, text, tokenizer):
+    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         spans = token_spans(text, tokenizer)
         self.starts, self.ends = [start for start, _ in spans], [end for _, end in spans]
 
-    def count(self, start, end):
+    def count(self, start: int, end: int) -> int:
         return bisect_left(self.starts, end) - bisect_right(self.ends, start)
 
-    def cut(self, start, end, size):
+    def cut(self, start: int, end: int, size: int) -> list[Span]:
         """[(start, end), ...]: the stretch in pieces of `size` tokens."""
         first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
         edges = [start, *self.starts[first + size : last : size], end]
         return list(pairwise(edges))
 
 
-def _pack(pieces, ruler, size, overlap):
+def _pack(pieces: list[Span], ruler: _Ruler, size: int, overlap: int) -> list[Span]:
     """Join neighbouring (start, end) pieces while they hold at most `size` tokens together; the
     last `overlap` pieces begin the next chunk.
     """
-    spans, current, fresh = [], [], False
+    spans: list[Span] = []
+    current: list[Span] = []
+    fresh = False  # whether a piece of `current` is in no chunk yet
     for start, end in pieces:
         if current and ruler.count(current[0][0], end) > size:
             if fresh:
                 spans.append((current[0][0], current[-1][1]))
-            current, fresh = (
-                current[len(current) - overlap :] if overlap < len(current) else current,
-                False,
-            )
+            current, fresh = current[max(0, len(current) - overlap) :], False
             while current and ruler.count(current[0][0], end) > size:
                 current = current[1:]
         if ruler.count(start, end) > size:
@@ -135,74 +138,61 @@ def _pack(pieces, ruler, size, overlap):
     return spans + ([(current[0][0], current[-1][1])] if fresh else [])
 
 
-def _sections(text):
+def _sections(text: str) -> list[tuple[tuple[str, ...], list[Span]]]:
     """[(heading path, [(start, end) of each block]), ...] of a Markdown text; a heading with
     nothing below it joins the section after it.
     """
     lines = [0, *(match.end() for match in re.finditer(r"\r\n?|\n", text)), len(text)]
-    path, sections, blocks, only_headings = [], [], [], True
-    opened = _blocks(text)
-    for (line, level, heading), following in zip(
-        opened, [*(block[0] for block in opened[1:]), len(lines) - 1]
-    ):
+    sections: list[tuple[tuple[str, ...], list[Span]]] = []
+    path: list[tuple[int, str]] = []
+    blocks: list[Span] = []
+    only_headings, opened = True, _blocks(text)
+    ends = [*(line for line, _, _ in opened[1:]), len(lines) - 1]
+    for (line, level, heading), end in zip(opened, ends):
         if level:
             if not only_headings:
                 sections.append((tuple(name for _, name in path), blocks))
                 blocks = []
             path = [(above, name) for above, name in path if above < level] + [(level, heading)]
         only_headings = bool(level) and (only_headings or not blocks)
-        blocks.append((lines[line], lines[following]))
+        blocks.append((lines[line], lines[end]))
     return sections + ([(tuple(name for _, name in path), blocks)] if blocks else [])
 
 
-def _blocks(text):
+def _blocks(text: str) -> list[tuple[int, int, str]]:
     """[(first line, heading level or 0, heading text)] of the top-level blocks of a Markdown text;
     the first begins at line 0.
     """
     from markdown_it import MarkdownIt
 
-    front_matter = re.match(r"---[ \t]*\n(?:.+\n){0,60}?---[ \t]*\n", text)
-    if (
-        front_matter
-    ):  # between two lines of dashes the second would make a heading of the line above it
+    # Between two lines of dashes the second would make a heading of the line above it.
+    if front_matter := re.match(r"---[ \t]*\n(?:.+\n){0,60}?---[ \t]*\n", text):
         text = re.sub(r"[^\r\n]", " ", front_matter[0]) + text[front_matter.end() :]
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     blocks = []
-    for token, inner in zip(tokens, [*tokens[1:], None]):
+    for place, token in enumerate(tokens):
         if token.level == 0 and token.map:
             heading = token.type == "heading_open"
-            blocks.append(
-                (
-                    token.map[0],
-                    int(token.tag[1:]) if heading else 0,
-                    inner.content if heading else "",
-                )
-            )
-    if not blocks or blocks[0][0] > 0:
-        blocks = [(0, 0, "")] + blocks
-    return blocks
+            level, words = (int(token.tag[1:]), tokens[place + 1].content) if heading else (0, "")
+            blocks.append((token.map[0], level, words))
+    return blocks if blocks and blocks[0][0] == 0 else [(0, 0, ""), *blocks]
 
 
-def _chunks(document, spans, titles=None):
+def _chunks(
+    document: Document, spans: Sequence[Span], titles: Sequence[str] | None = None
+) -> list[Chunk]:
     """Chunks from (start, end) pairs, the white space at their ends left out, and nothing for a
     stretch that is only white space.
     """
     kept = []
-    for number, (start, end) in enumerate(spans):
+    for (start, end), title in zip(spans, titles or [document.title] * len(spans)):
         piece = document.text[start:end]
-        if piece.strip():
-            kept.append(
-                (
-                    start + len(piece) - len(piece.lstrip()),
-                    start + len(piece.rstrip()),
-                    titles[number] if titles else document.title,
-                )
-            )
-    ids = (
-        [document.id]
-        if len(kept) == 1
-        else [f"{document.id}#{number}" for number in range(1, len(kept) + 1)]
-    )
+        if text := piece.strip():
+            first = start + len(piece) - len(piece.lstrip())
+            kept.append((first, first + len(text), title))
+    ids = [f"{document.id}#{number}" for number in range(1, len(kept) + 1)]
+    if len(kept) == 1:
+        ids = [document.id]
     return [
         Chunk(name, document.text[start:end], title, document.id, start, end)
         for name, (start, end, title) in zip(ids, kept)
