@@ -295,8 +295,10 @@ def test_local_search_orders_as_nano_graphrag_does(given, wanted, monkeypatch):
     )
     retrieval = search.retrieve("q")
     related, reports = retrieval.trace.last(EdgeStep), retrieval.trace.last(CommunityStep)
-    texts, budget = LocalTexts(index, search.chosen.count), given["budgets"]
-    fits = lambda texts_of, tokens: len(texts.fitting(texts_of, tokens))
+    texts, budget = LocalTexts(index, search.chosen), given["budgets"]
+
+    def fits(texts_of, tokens):
+        return len(texts.fitting(texts_of, tokens))
 
     listed = [row.index for row in reports.communities]
     ids = [

@@ -90,18 +90,10 @@ FOLLOW = {"paper": {}, "code": {"order": "continue first", "turns": "concatenate
 
 
 def extract_elements(
-    corpus: Corpus | Sequence[Chunk],
-    llm: LLM,
-    *,
-    entity_types: Sequence[str] = (),
-    examples: Sequence[Sequence[str]] = (),
-    gleanings: int = 1,
-    claims: bool = False,
-    rich: bool = False,
-    executor: Executor | None = None,
-    follow: str = "paper",
-    **options: str,
-) -> Elements:
+    corpus: Corpus | Sequence[Chunk], llm: LLM, *, entity_types: Sequence[str] = (),
+    examples: Sequence[Sequence[str]] = (), gleanings: int = 1, claims: bool = False,
+    rich: bool = False, executor: Executor | None = None, follow: str = "paper", **options: str,
+) -> Elements:  # fmt: skip
     """Ask `llm` for the entities and relationships of every chunk, then glean up to `gleanings`
     times.
 
@@ -122,10 +114,8 @@ def extract_elements(
     for number in range(gleanings):
         if chosen.order == "assess first" or number > 0:
             asked_about = [_so_far(fields[i], replies[i]) for i in unfinished]
-            missed = llm.map(
-                "glean_check", asked_about, executor=executor, description="glean check"
-            )
-            unfinished = [i for i, yes in zip(unfinished, missed) if yes]
+            told = llm.map("glean_check", asked_about, executor=executor, description="glean check")
+            unfinished = [i for i, missed in zip(unfinished, told) if missed]
         turns = [_so_far(fields[i], replies[i], rich) for i in unfinished]
         gleaned = llm.map("gleaning", turns, executor=executor, description="gleaning")
         for i, reply in zip(unfinished, gleaned):
@@ -190,11 +180,9 @@ def _glued(replies: Sequence[Instances], rich: bool) -> Instances:
 
 
 def given_elements(
-    corpus: Corpus,
-    extraction: Elements | Extraction | str,
-    llm: LLM,
+    corpus: Corpus, extraction: Elements | Extraction | str, llm: LLM,
     executor: Executor | None = None,
-) -> Elements:
+) -> Elements:  # fmt: skip
     """Element instances that exist already.
 
     `Elements` are used as they are; "annotations" are hand-written elements where a corpus has
@@ -224,17 +212,14 @@ def annotated_elements(corpus: Corpus) -> Elements | None:
         return None
 
     def read(key: str, kind: Any) -> dict[str, tuple[Any, ...]]:  # Any: of a kind of records
+        where = f"{corpus.name}/{KEPT}, "
         return {
-            id: tuple(
-                _record(kind, each, f"{corpus.name}/{KEPT}, {id}") for each in row.get(key, ())
-            )
+            id: tuple(_record(kind, each, where + id) for each in row.get(key, ()))
             for id, row in rows.items()
         }
 
-    entities, relationships = (
-        read("entities", EntityRecord),
-        read("relationships", RelationshipRecord),
-    )
+    entities = read("entities", EntityRecord)
+    relationships = read("relationships", RelationshipRecord)
     claims = read("claims", ClaimRecord)
     return Elements(ANNOTATIONS, entities, relationships, claims if any(claims.values()) else {})
 
@@ -251,6 +236,6 @@ def _record(kind: Any, row: Mapping[str, Any], where: str) -> Any:
         record = kind(**row)
     except TypeError as error:
         raise MiniragError(f"{where}: {row} is no {kind.__name__}: {error}.") from error
-    return (
-        record._replace(strength=float(record.strength)) if kind is RelationshipRecord else record
-    )
+    if kind is RelationshipRecord:
+        return record._replace(strength=float(record.strength))
+    return record

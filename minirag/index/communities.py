@@ -11,15 +11,10 @@ from ..core.graph import Graph
 
 
 def find_communities(
-    graph: Graph,
-    method: Literal["leiden", "leidenalg", "louvain"] = "leiden",
-    max_size: int = 10,
-    seed: int = 0,
-    resolution: float = 1.0,
-    largest_component_only: bool = False,
-    reversed_edges: Literal["add", "last"] = "add",
-    best_of: int = 1,
-) -> Communities:
+    graph: Graph, method: Literal["leiden", "leidenalg", "louvain"] = "leiden", max_size: int = 10,
+    seed: int = 0, resolution: float = 1.0, largest_component_only: bool = False,
+    reversed_edges: Literal["add", "last"] = "add", best_of: int = 1,
+) -> Communities:  # fmt: skip
     """Divide a graph into communities at every level.
 
     best_of: try this many seeds from `seed` on and keep the one whose coarsest level has the

@@ -33,13 +33,13 @@ class ReportOptions(TokenOptions):
 
     limit: tokens of a context (the paper names no number, the code has 8000).
     max_words: what a report may be long.
-    substitution: reports of sub-communities stand for their elements where these do not fit (G1:
-        dead in current releases, elements are cut). "released" is the rule that those releases hold
-        and never reach: see `ContextBuilder.mixed`.
-    every_edge: consider every relation inside a community (G2: the code keeps one a node, its first
-        among those of the level; some leave the community, whose nodes without such a relation are
-        not described).
-    claims: covariates enter with their nodes (G3: in the code they never appear).
+    substitution: reports of sub-communities stand for their elements where these do not fit
+        (current releases never do so and cut elements). "released" is the rule that those releases
+        hold and never reach: see `ContextBuilder.mixed`.
+    every_edge: consider every relation inside a community (the code keeps one for each node, its
+        first among those of the level; some leave the community, whose nodes without such a
+        relation are not described).
+    claims: covariates enter with their nodes (in the code they never appear).
     whole_edges: a relation enters together with its nodes and claims or not at all, and the first
         one always, however large (code).
     """
@@ -136,7 +136,7 @@ class ContextBuilder:
         way to their reports until the reports and the elements of the others fit.
 
         Release v3.1.2 holds this code and never reaches it: it builds all contexts before the first
-        report is written (G1). Three things differ from the paper's rule: relations between two
+        report is written. Three things differ from the paper's rule: relations between two
         sub-communities are lost; a sub-community without a report loses its elements all the same;
         where nothing fits, reports stand alone, up to the first that does not fit.
 

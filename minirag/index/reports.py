@@ -14,7 +14,7 @@ from ..core.communities import Communities
 from ..core.errors import MiniragError
 from ..core.graph import Graph
 from ..core.reports import CommunityIndex, Finding, Report, ReportContext
-from ..core.trace import Step
+from ..core.trace import ScoredCommunity, Step
 from ..llm import LLM
 from .communities import gather
 from .contexts import PAPER, ContextBuilder, ReportOptions
@@ -38,12 +38,9 @@ class ReportStep(Step):
 
 
 def write_reports(
-    communities: Communities,
-    llm: LLM,
-    options: ReportOptions = PAPER,
-    executor: Executor | None = None,
-    given: Written | None = None,
-) -> CommunityIndex:
+    communities: Communities, llm: LLM, options: ReportOptions = PAPER,
+    executor: Executor | None = None, given: Written | None = None,
+) -> CommunityIndex:  # fmt: skip
     """Write the report of every community, the deepest first.
 
     given: reports that somebody wrote before; these are not asked for again. executor: used level
@@ -165,6 +162,29 @@ class Cited(NamedTuple):
 
     reports: list[int]
     chunks: list[int]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CitedStep(Step):
+    """The reports behind an answer, those of the most helpful partial answers first, and the ids of
+    the chunks it cites.
+    """
+
+    reports: tuple[ScoredCommunity, ...]
+    chunks: tuple[str, ...]
+    shows = "reports"
+
+    @classmethod
+    def of(
+        cls, index: CommunityIndex, best: Mapping[int, float], chunks: Sequence[str]
+    ) -> "CitedStep":
+        """best: the position of each report, and the score of its best partial answer."""
+        titles = {place: index.reports[place].title for place in best}
+        reports = [ScoredCommunity(titles[place], place, score) for place, score in best.items()]
+        reports.sort(key=lambda row: (-row.score, row.index))
+        behind = f"{len(reports)} reports and {len(chunks)} passages behind the answer"
+        summary = f"{behind}: {', '.join(chunks[:8]) or 'no passage is cited'}"
+        return cls("cited", summary, reports=tuple(reports), chunks=tuple(chunks))
 
 
 def cited(index: CommunityIndex, text: str) -> Cited:

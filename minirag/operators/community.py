@@ -15,12 +15,9 @@ from .ranking import count_of, rank
 
 
 def layer(
-    questions: Sequence[str],
-    index: CommunityIndex,
-    level: int,
-    union: bool = False,
+    questions: Sequence[str], index: CommunityIndex, level: int, union: bool = False,
     min_rating: float = 0.0,
-) -> list[CommunityStep]:
+) -> list[CommunityStep]:  # fmt: skip
     """Layer: every community of a level, whatever the question, with its report's rating.
 
     union: every community down to the level instead, parents beside their children (the released
@@ -47,13 +44,9 @@ def layer(
 
 
 def entity(
-    chosen: Sequence[NodeStep],
-    index: CommunityIndex,
-    k: int | None = None,
-    order: Literal["rating", "hits"] = "rating",
-    level: int | None = None,
-    union: bool = False,
-) -> list[CommunityStep]:
+    chosen: Sequence[NodeStep], index: CommunityIndex, k: int | None = None,
+    order: Literal["rating", "hits"] = "rating", level: int | None = None, union: bool = False,
+) -> list[CommunityStep]:  # fmt: skip
     """Entity: the communities that contain a chosen node, with the rating of their report.
 
     order: "rating" (the survey), or "hits", the number of chosen nodes first and the rating second,
@@ -82,11 +75,9 @@ def entity(
 
 
 def vdb(
-    questions: Queries,
-    vectors: tuple[Sequence[int], VectorIndex],
-    candidates: Sequence[Sequence[int]] | None = None,
-    k: int = 10,
-) -> list[CommunityStep]:
+    questions: Queries, vectors: tuple[Sequence[int], VectorIndex],
+    candidates: Sequence[Sequence[int]] | None = None, k: int = 10,
+) -> list[CommunityStep]:  # fmt: skip
     """Community VDB: the k communities whose report is nearest to the question, with the cosine.
 
     vectors: a pair, the positions of the communities and a `VectorIndex` with the report of each.

@@ -46,10 +46,8 @@ def reproduce_dulce(
     Source: GraphRAG, Table 3 (tab-3)
     """
     real = load_dulce()
-    theirs, divided = (
-        real.index.communities,
-        find_communities(real.graph, seed=seed, best_of=best_of),
-    )
+    theirs = real.index.communities
+    divided = find_communities(real.graph, seed=seed, best_of=best_of)
     ours = write_reports(divided, load_llm("offline"))
     units = [(chunk.id, chunk.text) for chunk in real.graph.chunks]
     measured = [_files(real), *_table_3(real.index, ours, units)]

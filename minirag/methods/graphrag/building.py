@@ -1,5 +1,5 @@
-"""What GraphRAG's global and local search share: a community index, its options, and how a method
-over it is opened, varied and kept.
+"""What GraphRAG's global and local search share: the options of a community index, and how a method
+over it is opened, varied and kept; and the options of global search.
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,7 @@ from ...index.contexts import ReportOptions
 from ...index.reports import frozen_index
 from ...llm import LLM, load_llm
 from ..base import StoredMethod
+from .map_reduce import MapReduceOptions
 
 KEPT = "reports.jsonl"
 
@@ -39,9 +40,9 @@ class IndexOptions(ReportOptions):
     community_seed: of the division.
     resolution: above 1 more and smaller communities, below 1 fewer and larger ones.
     best_of: seeds that are tried; the division of the highest modularity stands.
-    largest_component_only: leave every smaller component without a community (G7, the code).
+    largest_component_only: leave every smaller component without a community (the code).
     reversed_edges: "add" the weights of a relation and its reverse, or keep the "last" one only
-        (G6, the code).
+        (the code).
     """
 
     gleanings: Count = 1
@@ -62,6 +63,25 @@ INDEX_CODE: Mapping[str, object] = {
     "largest_component_only": True,
     "reversed_edges": "last",
 }
+
+
+@dataclass(frozen=True)
+class GlobalOptions(MapReduceOptions, IndexOptions):
+    """How the index is built, which of its reports are read, and how.
+
+    level: 0 to 3 for the paper's C0 to C3; a level deeper than exists is the deepest.
+    union: every report down to the level (the code).
+    min_rating: reports that are rated lower are not read.
+    report_k: only this many reports, the nearest to the question, go into map-reduce (None: all).
+    roll_up: each chosen community gives way to the one that holds it, this many levels above. This
+        and `report_k` are what the paper leaves to future work (its Sec. 5).
+    """
+
+    level: Count = 2
+    union: bool = False
+    min_rating: float = 0.0
+    report_k: Positive | None = None
+    roll_up: Count = 0
 
 
 def kept_index(corpus: Corpus, graph: Graph) -> CommunityIndex:

@@ -1,43 +1,53 @@
-"""GraphRAG's global search: every report of one level of communities, mapped to partial answers and
-reduced to one.
+"""GraphRAG's global search (the survey's GGraphRAG, which its Table 3 prints as RGraphRAG): every
+report of one level of communities, mapped to partial answers and reduced to one.
 
-Paper: GraphRAG (From Local to Global), Sec. 2: `build_index` is Sec. 2.1 to 2.5, `map_reduce` is
-Sec. 2.6. Official code: microsoft/graphrag, v3.1.2; `follow="code"` does as it does.
-Differs from the released code in: prompts; its windows show the occurrence weight and the rating
-beside each report, here they only sort; the order of the reports before the shuffle.
+Paper: GraphRAG (From Local to Global), Sec. 2. Offline: `build_graph` is Sec. 2.1 to 2.3,
+`report_communities` Sec. 2.4 and 2.5. For each question: `choose_reports` takes one level, the
+conditions C0 to C3 of Sec. 3.3, and `map_reduce` is Sec. 2.6. The paper's words and the kit's:
+
+    community summary                                      a report, one of the units of map-reduce
+    chunk of pre-specified token size, context window      a window
+    intermediate answer, community answer                  a `PartialAnswer`
+
+Names in brackets after a section, as (sec-2.6), are rows of the paper map.
+Official code: microsoft/graphrag, v3.1.2; `follow="code"` does as it does.
+Known differences from the released code, not reproduced: its prompts; its windows print the
+occurrence weight and the rating beside each report, here reports are only sorted by them; the order
+in which reports are given to the shuffle.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, Self
 
 from ...core.corpus import Chunk, Corpus, Extraction
 from ...core.encoder import Encoder
 from ...core.graph import Graph
-from ...core.options import Count, Positive, check_value, choose
+from ...core.options import check_value, choose
 from ...core.reports import CommunityIndex
 from ...core.results import Passage, Retrieval
-from ...core.trace import CommunityStep, ScoredCommunity, Step, Trace
+from ...core.trace import CommunityStep, ScoredCommunity, Trace
 from ...encoders.text_encoders import load_encoder
 from ...graphs import Elements, extract_elements, given_elements, textual_knowledge_graph
 from ...index import find_communities, write_reports
-from ...index.reports import Written, cited
+from ...index.reports import CitedStep, Written, cited
 from ...index.vectors import VectorIndex, report_index
 from ...llm import LLM, load_llm
 from ...operators import community, question
 from ...prompts import Task
 from ...prompts.rules.quotes import Unit
-from .building import INDEX_CODE, CommunityMethod, IndexOptions, kept_index
+from .building import INDEX_CODE, CommunityMethod, GlobalOptions, IndexOptions, kept_index
 from .map_reduce import CODE as MAP_REDUCE_CODE
 from .map_reduce import (
     SCORINGS,
     MapReduceOptions,
     PartialAnswer,
     Rank,
+    Reduced,
     fill_last_window,
-    map_step,
+    map_record,
+    no_answer,
     shuffle_and_pack,
 )
 
@@ -45,52 +55,42 @@ GivenElements = Elements | Extraction | Graph | str | None
 GivenReports = CommunityIndex | Written | Literal["annotations"] | None
 
 
-def build_index(
-    corpus: Corpus, llm: LLM, options: IndexOptions, extraction: GivenElements = None,
-    reports: GivenReports = None, executor: Executor | None = None, follow: str | None = None,
-) -> CommunityIndex:  # fmt: skip
-    """From documents to reports on communities.
+def build_graph(
+    corpus: Corpus, llm: LLM, options: IndexOptions, given: Elements | None,
+    executor: Executor | None, follow: str,
+) -> Graph:  # fmt: skip
+    """From documents to element summaries. given: element instances that exist already.
 
-    extraction: None lets `llm` read the text; a whole `Graph` is used as it is; for the others see
-    `given_elements`. reports: those that exist already and need no new one; "annotations" takes the
-    division and the reports that were written by hand for the corpus; a `CommunityIndex` is used as
-    it is. executor: any `concurrent.futures.Executor`.
+    Source: GraphRAG, Sec. 2.1 (sec-2.1); GraphRAG, Sec. 2.2 (sec-2.2); GraphRAG, Sec. 2.3 (sec-2.3)
     """
-    if isinstance(reports, CommunityIndex):
-        return reports
-    follow = follow or "paper"
     # Sec. 2.1, source documents -> text chunks: a corpus is cut when it is read.
     chunks = corpus.chunks
-    # Sec. 2.2, text chunks -> element instances: entities, relationships and claims, gleaned.
-    if extraction is None:
-        extraction = extract_elements(
-            chunks, llm, gleanings=options.gleanings, claims=options.covariates, follow=follow,
-            entity_types=options.entity_types, examples=options.examples, executor=executor,
-        )  # fmt: skip
-    # Sec. 2.3, element instances -> element summaries: one description for each node and edge.
-    if isinstance(extraction, Graph):
-        graph = extraction
-    else:
-        elements = given_elements(corpus, extraction, llm, executor)
-        graph = textual_knowledge_graph(chunks, elements, llm, follow=follow, executor=executor)
-    if isinstance(reports, str):
-        check_value("reports", reports, Literal["annotations"])
-        return kept_index(corpus, graph)
+    # Sec. 2.2, text chunks -> element instances: entities and relationships, gleaned; with
+    # `covariates` claims too, which are asked for once.
+    elements = given or extract_elements(
+        chunks, llm, gleanings=options.gleanings, claims=options.covariates, follow=follow,
+        entity_types=options.entity_types, examples=options.examples, executor=executor,
+    )  # fmt: skip
+    # Sec. 2.3, element instances -> element summaries: one description for each node, edge and
+    # claim. The edge weights of Sec. 2.4, normalised counts of instances, are counted here.
+    return textual_knowledge_graph(chunks, elements, llm, follow=follow, executor=executor)
+
+
+def report_communities(
+    graph: Graph, llm: LLM, options: IndexOptions, given: Written | None, executor: Executor | None
+) -> CommunityIndex:
+    """From element summaries to community summaries. given: reports that exist already.
+
+    Source: GraphRAG, Sec. 2.4 (sec-2.4); GraphRAG, Sec. 2.5 (sec-2.5-leaf, sec-2.5-higher)
+    """
     # Sec. 2.4, element summaries -> graph communities: Leiden on the weighted graph, every level.
     communities = find_communities(
-        graph, options.method, options.max_size, options.community_seed, options.resolution,
-        options.largest_component_only, options.reversed_edges, options.best_of,
+        graph, method=options.method, max_size=options.max_size, seed=options.community_seed,
+        resolution=options.resolution, largest_component_only=options.largest_component_only,
+        reversed_edges=options.reversed_edges, best_of=options.best_of,
     )  # fmt: skip
     # Sec. 2.5, graph communities -> community summaries: the deepest level first.
-    return write_reports(communities, llm, options, executor, reports)
-
-
-class Reduced(NamedTuple):
-    """A global answer, the steps that led to it, and the partial answers that it rests on."""
-
-    text: str
-    steps: tuple[Step, ...]
-    kept: list[PartialAnswer]
+    return write_reports(communities, llm, options, executor, given)
 
 
 def map_reduce(
@@ -99,79 +99,40 @@ def map_reduce(
 ) -> Reduced:  # fmt: skip
     """Community summaries -> community answers -> global answer, over any `(id, text)` units.
 
-    rank: see `shuffle_and_pack`. executor: any `concurrent.futures.Executor` for the map step.
-    Where no partial answer scores above 0 nobody is asked to reduce, and the text says so.
+    what: the name of the units, for the text that says that they hold no answer; then nobody is
+    asked to reduce. executor: any `concurrent.futures.Executor`. rank: see `shuffle_and_pack`.
 
     Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
     """
     # Prepare community summaries: shuffled, and divided into windows of a given number of tokens.
     windows, packing = shuffle_and_pack(units, question, options, rank)
     # Map community answers: for each window, in parallel, an answer and its score from 0 to 100.
-    asked = [{"question": question, "units": window} for window in windows]
-    replies = llm.map(SCORINGS[options.scoring], asked, executor=executor, description="map")
-    answers = [
+    prompts = [{"question": question, "units": window} for window in windows]
+    replies = llm.map(SCORINGS[options.scoring], prompts, executor=executor, description="map")
+    community_answers = [
         PartialAnswer(text, score, tuple(name for name, _ in window))
         for window, reply in zip(windows, replies)
         for text, score in reply
     ]
     # Answers with score 0 are filtered out.
-    helpful = [answer for answer in answers if answer.score > 0]
+    helpful = [answer for answer in community_answers if answer.score > 0]
+    mapping = map_record(community_answers, helpful, replies, llm.is_model)
     # Reduce to global answer: by descending score into a last window, until it is full.
     helpful.sort(key=lambda answer: -answer.score)
     kept, reducing = fill_last_window(question, helpful, options)
     if kept:
         text = llm("reduce_answer", question=question, answers=[answer[:2] for answer in kept])
-    elif helpful:
-        text = f"A window of {options.window} tokens holds none of the partial answers."
     else:
-        none = f"none of the {len(answers)} partial answers scored above 0"
-        text = f"The {what} hold no answer to this question: {none}."
-    mapping = map_step(answers, helpful, replies, llm.is_model)
+        text = no_answer(community_answers, helpful, options.window, what)
     return Reduced(text, (packing, mapping, reducing), kept)
-
-
-def best_scores(answers: Iterable[PartialAnswer]) -> dict[str, float]:
-    """For each unit that an answer rests on, the best score of a partial answer that read it."""
-    best: dict[str, float] = {}
-    for answer in answers:
-        for unit in answer.units:
-            best[unit] = float(max(answer.score, best.get(unit, 0.0)))
-    return best
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CitedStep(Step):
-    """The reports behind an answer, by their best score, and the ids of the chunks it cites."""
-
-    reports: tuple[ScoredCommunity, ...]
-    chunks: tuple[str, ...]
-    shows = "reports"
-
-
-@dataclass(frozen=True)
-class GlobalOptions(MapReduceOptions, IndexOptions):
-    """How the index is built, which of its reports are read, and how.
-
-    level: 0 to 3 for the paper's C0 to C3; a level deeper than exists is the deepest.
-    union: every report down to the level (G4, the code).
-    min_rating: reports that are rated lower are not read.
-    report_k: only this many reports, the nearest to the question, go into map-reduce (None: all).
-    roll_up: replace what was found by the communities this many levels above. This and `report_k`
-        are what the paper leaves to future work.
-    """
-
-    level: Count = 2
-    union: bool = False
-    min_rating: float = 0.0
-    report_k: Positive | None = None
-    roll_up: Count = 0
 
 
 class GraphRAGGlobal(CommunityMethod):
     """Map-reduce over the reports of one level; `retrieve` lists those reports as passages named
     `report:ID`.
 
-    Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Table 3 (tab-3)
+    Source: GraphRAG, Sec. 2.6 (sec-2.6); GraphRAG, Sec. 3.3 (sec-3.3); Survey, Table 1 (tab-1);
+    Survey, Table 3 (tab-3)
     """
 
     name = "graphrag-global"
@@ -206,16 +167,21 @@ class GraphRAGGlobal(CommunityMethod):
         return cls(index, llm, encoder, chosen, executor)
 
     def choose_reports(self, questions: Sequence[str]) -> list[Trace]:
-        """For each question the trace that ends in the chosen communities: those of the level, and,
-        where asked for, the nearest of them, or those above.
+        """For each question the trace that ends in the chosen communities.
+
+        Source: GraphRAG, Sec. 3.3 (sec-3.3); GraphRAG, Sec. 5 (sec-5);
+        Survey, Sec. 6.1 (op-community)
         """
         options, index = self.chosen, self.index
-        steps = [
-            community.layer(questions, index, options.level, options.union, options.min_rating)
-        ]
+        # "For a given community level" (Sec. 2.6). Community: Layer, whatever the question.
+        chosen = community.layer(
+            questions, index, options.level, union=options.union, min_rating=options.min_rating
+        )
+        steps = [chosen]
+        # Future work (Sec. 5): of these the nearest to the question; and the communities above.
         if options.report_k is not None:
             asked = question.vector(questions, self._vectors[1].encoder)
-            allowed = [[row.index for row in step.communities] for step in steps[-1]]
+            allowed = [[row.index for row in step.communities] for step in chosen]
             steps.append(community.vdb(asked, self._vectors, allowed, options.report_k))
         if options.roll_up:
             steps.append(community.roll_up(steps[-1], index, options.roll_up))
@@ -238,24 +204,35 @@ class GraphRAGGlobal(CommunityMethod):
 
         Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
         """
-        communities = retrieval.trace.last(CommunityStep).communities
+        communities, options = retrieval.trace.last(CommunityStep).communities, self.chosen
         places = {self.passage(row.index).id: row.index for row in communities}
         units = [(name, self.index.reports[place].text) for name, place in places.items()]
-        text, steps, kept = map_reduce(
-            self.llm, retrieval.question, units, self.chosen, "reports", self.executor,
-            self._rank(places),
-        )  # fmt: skip
-        named, chunks = cited(self.index, text)
-        read = [places[unit] for answer in kept for unit in answer.units]
+        rank = self._rank(places) if options.resort else None
+        reduced = map_reduce(
+            self.llm, retrieval.question, units, options, executor=self.executor, rank=rank
+        )
+        return self.cite(retrieval, places, reduced)
+
+    def cite(
+        self, retrieval: Retrieval, places: Mapping[str, int], reduced: Reduced
+    ) -> tuple[str, Retrieval]:
+        """The answer's text, and the retrieval with the reports that it cites; where it cites none,
+        with those that its partial answers were written from.
+
+        places: the id of each report that was read, and its position.
+        """
+        named, positions = cited(self.index, reduced.text)
+        read = [places[unit] for answer in reduced.kept for unit in answer.units]
         used = dict.fromkeys([place for place in named if place in places.values()] or read)
-        ids = [self.chunks[i].id for i in chunks]
-        if kept and not self.llm.is_model:
+        ids, text = [self.chunks[i].id for i in positions], reduced.text
+        if reduced.kept and not self.llm.is_model:  # the offline rule cites nothing in its text
             reports = ", ".join(self.index.communities.items[place].id for place in used)
             behind = ", ".join(ids[:12]) or "none named"
             text += f"\nReports: {reports}. Passages behind them: {behind}."
-        step = self._cited(used, best_scores(kept), ids)
+        best = {place: reduced.best.get(self.passage(place).id, 0.0) for place in used}
+        step = CitedStep.of(self.index, best, ids)
         found = Retrieval(retrieval.question, self.name, self._passages(step.reports))
-        return text, found.followed_by(*retrieval.trace, *steps, step)
+        return text, found.followed_by(*retrieval.trace, *reduced.steps, step)
 
     def passage(self, place: int) -> Chunk:
         """A report as a chunk: its id is `report:` and the community's id."""
@@ -267,25 +244,36 @@ class GraphRAGGlobal(CommunityMethod):
         return tuple(Passage(self.passage(row.index), row.score, rank) for rank, row in ranked)
 
     def _rank(self, places: Mapping[str, int]) -> Rank:
-        """Report -> what it is sorted by in a window: occurrence weight if asked for, rating."""
+        """What each report is sorted by in a window: occurrence weight if asked for, rating."""
         weights = self.index.occurrence() if self.chosen.resort == "occurrence" else {}
         reports = self.index.reports
         return {name: (weights.get(p, 0.0), reports[p].rating) for name, p in places.items()}
-
-    def _cited(
-        self, places: Iterable[int], best: Mapping[str, float], chunks: Sequence[str]
-    ) -> CitedStep:
-        """What the answer rests on, the reports of the most helpful partial answers first."""
-        reports = [
-            ScoredCommunity(self.index.reports[p].title, p, best.get(self.passage(p).id, 0.0))
-            for p in places
-        ]
-        reports.sort(key=lambda row: (-row.score, row.index))
-        behind = f"{len(reports)} reports and {len(chunks)} passages behind the answer"
-        said = f"{behind}: {', '.join(chunks[:8]) or 'no passage is cited'}"
-        return CitedStep("cited", said, reports=tuple(reports), chunks=tuple(chunks))
 
     @cached_property
     def _vectors(self) -> tuple[list[int], VectorIndex]:
         texts = [report.text for report in self.index.reports.values()]
         return report_index(self.index, load_encoder(self.encoder).fit(texts))
+
+
+def build_index(
+    corpus: Corpus, llm: LLM, options: IndexOptions, extraction: GivenElements = None,
+    reports: GivenReports = None, executor: Executor | None = None, follow: str | None = None,
+) -> CommunityIndex:  # fmt: skip
+    """From documents to reports on communities; what exists already is not made again.
+
+    extraction: None lets `llm` read the text; a whole `Graph` is used as it is; for the others see
+    `given_elements`. reports: those that need no new one; "annotations" takes the division and the
+    reports that were written by hand for the corpus; a `CommunityIndex` is used as it is. executor:
+    any `concurrent.futures.Executor`.
+    """
+    if isinstance(reports, CommunityIndex):
+        return reports
+    if isinstance(extraction, Graph):
+        graph = extraction
+    else:
+        given = None if extraction is None else given_elements(corpus, extraction, llm, executor)
+        graph = build_graph(corpus, llm, options, given, executor, follow or "paper")
+    if isinstance(reports, str):
+        check_value("reports", reports, Literal["annotations"])
+        return kept_index(corpus, graph)
+    return report_communities(graph, llm, options, reports, executor)

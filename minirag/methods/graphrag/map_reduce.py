@@ -35,10 +35,10 @@ class MapReduceOptions(TokenOptions):
     whole_prompt: the instructions and the question count too; False counts the data alone, as the
         code does.
     seed: of the shuffle (the code always uses 86); None keeps the order given.
-    resort: after packing, reports go by "rating" inside their window, or by "occurrence" (the code,
-        G10): the passages that name a member of the community, then the rating.
-    scoring: "answer", one answer and one score a window (paper), or "points", a list of scored
-        points (G9).
+    resort: after packing, the reports of a window are sorted by "rating", or by "occurrence" (the
+        code): the number of passages that name a member of the community, then the rating.
+    scoring: "answer", one answer and one score for each window (paper), or "points", a list of
+        scored points (the code).
     oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a
         window that "exceed"s the limit and parts the units before it from those after it (code).
     """
@@ -58,11 +58,32 @@ CODE: Mapping[str, object] = {
 
 
 class PartialAnswer(NamedTuple):
-    """An answer from one window, how helpful it is, from 0 to 100, and the units of that window."""
+    """An intermediate answer from one window, how helpful it is, from 0 to 100, and the units of
+    that window.
+    """
 
     text: str
     score: float
     units: tuple[str, ...]
+
+
+class Reduced(NamedTuple):
+    """A global answer, the steps that led to it, and the partial answers that it rests on."""
+
+    text: str
+    steps: tuple[Step, ...]
+    kept: Sequence[PartialAnswer]
+
+    @property
+    def best(self) -> dict[str, float]:
+        """For each unit that the answer rests on, the best score of a partial answer that read
+        it.
+        """
+        best: dict[str, float] = {}
+        for answer in self.kept:
+            for unit in answer.units:
+                best[unit] = float(max(answer.score, best.get(unit, 0.0)))
+        return best
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -214,13 +235,13 @@ class _Packer:
         )
 
 
-def map_step(
-    answers: Sequence[PartialAnswer],
-    helpful: Sequence[PartialAnswer],
-    replies: Sequence[object],
+def map_record(
+    answers: Sequence[PartialAnswer], helpful: Sequence[PartialAnswer], replies: Sequence[object],
     is_model: bool,
-) -> MapStep:
-    """What the windows gave; `replies` are empty where a window had no readable answer."""
+) -> MapStep:  # fmt: skip
+    """The trace's record of the map step; `replies` are empty where a window had no readable
+    answer.
+    """
     kind = "score: percent of the question's words that the quotes contain, an overlap"
     if is_model:
         kind = "helpfulness as the model scored it"
@@ -266,3 +287,13 @@ def fill_last_window(
 
 def _rows(answers: Sequence[PartialAnswer]) -> tuple[tuple[str, float], ...]:
     return tuple((answer.text[:80], answer.score) for answer in answers[:10])
+
+
+def no_answer(
+    answers: Sequence[PartialAnswer], helpful: Sequence[PartialAnswer], window: int, what: str
+) -> str:
+    """Why there is nothing to reduce. what: the name of the units."""
+    if helpful:
+        return f"A window of {window} tokens holds none of the partial answers."
+    none = f"none of the {len(answers)} partial answers scored above 0"
+    return f"The {what} hold no answer to this question: {none}."

@@ -24,7 +24,7 @@ from ...prompts.map_reduce import unit_block
 from ...text.tokens import count_tokens
 from ..base import Method, Sections
 from ..baselines import DenseRetriever
-from .global_search import best_scores, map_reduce
+from .global_search import map_reduce
 from .map_reduce import CODE, MapReduceOptions, prompt_tokens, shorten
 
 SETTINGS: Mapping[str, Mapping[str, object]] = {"paper": {}, "code": CODE}
@@ -84,14 +84,15 @@ class TextSummaries(Method):
         """
         units = {each.id: each for each in self.chunks}
         texts = [(name, each.passage) for name, each in units.items()]
-        text, steps, kept = map_reduce(
+        reduced = map_reduce(
             self.llm, retrieval.question, texts, self.chosen, "texts", self.executor
         )
-        best = best_scores(kept)
-        named = {name: score for name, score in best.items() if f"[{name}]" in text} or best
+        best = reduced.best
+        named = {name: score for name, score in best.items() if f"[{name}]" in reduced.text} or best
         ranked = enumerate(sorted(named.items(), key=lambda row: -row[1]), start=1)
         passages = tuple(Passage(units[name], score, place) for place, (name, score) in ranked)
-        return text, replace(retrieval, passages=passages).followed_by(*steps)
+        found = replace(retrieval, passages=passages).followed_by(*reduced.steps)
+        return reduced.text, found
 
 
 class SemanticSearch(DenseRetriever):
