@@ -1,10 +1,10 @@
 """PathRAG: the few most reliable paths between the nodes that a question's keywords find, put into
 the prompt as text.
 
-The symbols of the paper: K_q is the keywords of the question q; V_q the N nodes that they find; S(v)
-the resource of a node, which decays by alpha and stops below theta; S(P) the reliability of a path;
-P_q the K most reliable paths; t_P the text of a path. `follow="code"` does what the released code
-does, which `pathrag_code` describes; the graph is built and indexed as in `rich_graph`.
+The symbols of the paper: K_q is the keywords of the question q; V_q the N nodes that they find;
+S(v) the resource of a node, which decays by alpha and stops below theta; S(P) the reliability of a
+path; P_q the K most reliable paths; t_P the text of a path. `follow="code"` does what the released
+code does, which `pathrag_code` describes; the graph is built and indexed as in `rich_graph`.
 """
 
 import random
@@ -16,7 +16,7 @@ from typing import ClassVar
 from ..algorithms import flow
 from ..core.results import Retrieval
 from ..core.trace import NodeStep, PathStep, ScoredNode, ScoredPath, Step
-from ..operators import question
+from ..operators import question, relationship
 from ..operators.ranking import count_of
 from ..prompts.task import Task
 from . import pathrag_code as code
@@ -67,7 +67,9 @@ class PathRAG(RichMethod):
             found.append((asked, nodes, seen, paths))
         # Sec. 5.1.3: the relations that LightRAG's global search finds join the prompt.
         count = options.nodes if options.global_edges is None else options.global_edges
-        relations = self.search_relations(keywords, count, "no relation searched")
+        high, index = [", ".join(asked.high) for asked in keywords], self.relationship_index
+        relations = self.search(high, relationship.vdb, index, count, code.NO_RELATION)
+        relations = self.in_global_order(relations)
         return [
             (asked, nodes, edges, seen, paths, score_passages(paths, self.graph, self.labels))
             for (asked, nodes, seen, paths), edges in zip(found, relations)

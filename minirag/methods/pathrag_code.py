@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 NODE_HEAD = ("id", "entity", "type", "description", "rank")
 UNTYPED = "UNKNOWN"  # what the released code makes of a node without a type
+NO_RELATION = EdgeStep("relationship vdb", "no relation searched", edges=())
 RELATION_HEAD = ("id", "source", "target", "description", "keywords", "weight", "rank")
 
 
