@@ -224,6 +224,13 @@ def test_the_early_code_cuts_what_each_search_found():
     assert [len(step.edges) for step in uncut.trace.all(EdgeStep)] == [1, 2, 2]
 
 
+def test_a_search_without_a_budget_names_none():
+    model = says(["blue things"], ["e1 e2"])
+    budgets = ("entity_budget", "relation_budget", "text_budget")
+    hybrid = LightRAGHybrid.from_graph(GRAPH, model, ENCODER, "early", **dict.fromkeys(budgets))
+    assert not [step for step in hybrid.retrieve("?").trace if "None" in step.summary]
+
+
 def test_mix_brings_the_passages_nearest_to_the_question_in_turns():
     encoder = TableEncoder({**TABLE, "?": (0, 0, 0, 0, 0, 1), "c3\nText 3.": (0, 0, 0, 0, 0, 1)})
     hybrid = LightRAGHybrid.from_graph(GRAPH, says(["x"], ["e1 e2"]), encoder, "late", top_k=1)

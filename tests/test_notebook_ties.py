@@ -11,7 +11,7 @@ import minirag as mr
 from minirag import ChunkStep, ContextStep, EdgeStep, NodeStep, PathStep, Trace
 from minirag.index.vectors import VectorIndex
 from minirag.methods import METHODS
-from minirag.methods.pathrag import FlowStep
+from minirag.methods.pathrag_paths import FlowStep
 
 CUTS = (2, 5)  # recall is measured there
 SAME, APART = 1e-12, 5e-6

@@ -20,8 +20,8 @@ from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep, PathStep, ScoredEdge
 from minirag.methods import METHODS
-from minirag.methods.pathrag import FlowStep, PathRAG, PathRAGLight
-from minirag.methods.pathrag_paths import connections, flow_graph
+from minirag.methods.pathrag import PathRAG, PathRAGLight
+from minirag.methods.pathrag_paths import FlowStep, connections, flow_graph
 from minirag.methods.rich_graph import drop_below
 
 from .scripted import Scripted
@@ -127,7 +127,7 @@ def test_the_worked_example_as_the_code_has_it():
     ]  # fmt: skip
 
 
-@pytest.mark.paper("PathRAG", "eq-1")
+@pytest.mark.paper("PathRAG", "sec-4.1")
 def test_nodes_are_taken_from_each_keyword_in_turn():
     encoder = TableEncoder(
         {
@@ -145,7 +145,7 @@ def test_nodes_are_taken_from_each_keyword_in_turn():
     assert names_in(method.retrieve("?").trace.last(NodeStep)) == ["a1", "b1", "a2"]
 
     def collected(words, count, cutoff=None):
-        return method.with_options(nodes=count, cutoff=cutoff).collect_nodes(words)
+        return method.with_options(nodes=count, cutoff=cutoff).retrieve_nodes(words)
 
     assert names_in(collected(["a"], 4, 0.5)) == ["a1", "a2"]
     assert collected([], 4).nodes == ()

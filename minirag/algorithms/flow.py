@@ -133,14 +133,9 @@ class PathSearch:
 
 
 def search_paths(
-    graph: nx.Graph,
-    nodes: Iterable[Node],
-    alpha: float = 0.8,
-    threshold: float = 0.05,
-    top_k: int | None = 15,
-    per_pair: int | None = None,
-    max_paths: int = PATHS_A_START,
-) -> PathSearch:
+    graph: nx.Graph, nodes: Iterable[Node], alpha: float = 0.8, threshold: float = 0.05,
+    top_k: int | None = 15, per_pair: int | None = None, max_paths: int = PATHS_A_START,
+) -> PathSearch:  # fmt: skip
     """The most reliable paths between all ordered pairs of `nodes`: a `PathSearch`.
 
     per_pair: how many paths of a pair enter the pool (None: all). max_paths: looked at from one
@@ -159,13 +154,9 @@ def search_paths(
 
 
 def flow_paths(
-    graph: nx.Graph,
-    nodes: Iterable[Node],
-    alpha: float = 0.8,
-    threshold: float = 0.05,
-    top_k: int = 15,
-    per_pair: int | None = None,
-) -> list[Scored]:
+    graph: nx.Graph, nodes: Iterable[Node], alpha: float = 0.8, threshold: float = 0.05,
+    top_k: int = 15, per_pair: int | None = None,
+) -> list[Scored]:  # fmt: skip
     """`[(path, reliability)]` between all ordered pairs of `nodes`, best first; see `search_paths`.
     Warns when paths were capped.
 
@@ -231,13 +222,9 @@ def _towards(ends: set[Node], ways: Ways) -> dict[Node, list[Node]]:
 
 
 def edge_flow_paths(
-    graph: nx.Graph,
-    nodes: Iterable[Node],
-    alpha: float = 0.8,
-    threshold: float = 0.3,
-    top_k: int | None = 15,
-    hops: int = 3,
-) -> list[Scored]:
+    graph: nx.Graph, nodes: Iterable[Node], alpha: float = 0.8, threshold: float = 0.3,
+    top_k: int | None = 15, hops: int = 3,
+) -> list[Scored]:  # fmt: skip
     """What PathRAG's released code retrieves: `[(path, score)]`, best first, at most `top_k` (None:
     all) of half of the enumerated paths.
 

@@ -1,28 +1,24 @@
-"""LightRAG: keywords on two levels search a rich knowledge graph by its entities (local), by its
-relationships (global), or by both (hybrid).
+"""LightRAG: keywords on two levels search a rich knowledge graph. The survey's Table 3 composes
+three methods of its operators:
 
-Its paper is not among this kit's papers, so `follow` names one of three settings:
+- local: nodes by VDB, relationships by Onehop, chunks by Occurrence;
+- global: relationships by VDB, nodes by FromRel, chunks by FromRel;
+- hybrid: both.
 
-- "survey", the default: the survey's composition (VDB and Onehop; FromRel and VDB).
-- "early": release 0.0.9 of November 2024, whose rules are those of nano-graphrag.
-- "late": release 1.4.9.8 of November 2025.
-
-Between these two, release 1.0.5 counts a passage's neighbours over all entities that cite it, and
-release 1.1.5 ranks a passage by the last of them. Told, not rebuilt: the early code prints a
-relation twice if its two searches name its ends in different orders, and leaves some orders to a
-Python set (here they are those of release 1.0.5); the late code may have a model rerank passages.
-Tokens are counted on the kit's rows, which have fewer columns than the tables of either code.
+Offline, a language model reads the rich knowledge graph (survey, Sec. 4: `rich_graph_of`); its
+node index encodes descriptions, its relationship index descriptions with the names of both ends
+(Sec. 5: `RichMethod.entity_index`, `relationship_index`). LightRAG's own paper is not among this
+kit's papers: what its released codes do instead is described in `lightrag_code`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, zip_longest
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, cast
 
 from ..core.options import Positive
 from ..core.results import Retrieval
-from ..core.trace import ChunkStep, EdgeStep, KeywordStep, NodeStep, Step, Trace
+from ..core.trace import ChunkStep, EdgeStep, NodeStep, Step, Trace
 from ..index import chunk_index
 from ..index.vectors import VectorIndex
 from ..operators import chunk, node, question, relationship
@@ -34,10 +30,12 @@ from .base import Sections
 
 @dataclass(frozen=True)
 class LightOptions(code.CodeOptions):
-    """The defaults are the survey's; `lightrag_code.SETTINGS` holds what the early and the late
-    code do instead.
+    """The defaults compose the operators as the survey does; `CodeOptions` says which other
+    defaults come from released codes, and `lightrag_code.SETTINGS` what the early and the late code
+    do instead.
 
-    top_k: entities (local) and relations (global) that the vectors give.
+    top_k: k, entities (local) and relations (global) that the vectors give; 4 in the survey's
+        Sec. 7.1.
     """
 
     top_k: Positive = 4
@@ -50,90 +48,72 @@ class _LightRAG(rich.RichMethod):
     settings = code.SETTINGS
     granularity = ("Entity", "Relationship", "Chunk")
     reused: ClassVar = {**rich.RichMethod.reused, "chunk_index": None}
-    searches: ClassVar[tuple[Literal["local", "global"], ...]]
     chosen: LightOptions
 
     @cached_property
     def chunk_index(self) -> VectorIndex:
         return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
 
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
+        """What the keywords of each question find; low, high: its low-level and its high-level
+        keywords, each as one text.
+        """
+        raise NotImplementedError
+
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """The trace of each question: keywords on two levels, and what they find."""
         options = self.chosen
         # A language model names themes (high-level keywords) and particulars (low-level ones).
         keywords = question.keywords(questions, self.llm, options.empty)
+        low = [", ".join(asked.low) for asked in keywords]
+        high = [", ".join(asked.high) for asked in keywords]
         # Low-level keywords search locally, high-level ones globally.
-        search = {"local": self.local_search, "global": self.global_search}
-        searches = [search[name](keywords) for name in self.searches]
-        traces = [Trace((asked, *chain(*found))) for asked, *found in zip(keywords, *searches)]
-        # Hybrid search merges what both found.
-        if len(searches) == 2:
-            traces = [Trace((*trace, *self.merge(trace))) for trace in traces]
-        # The late code picks passages last, or mixes in those nearest to the question.
-        if options.mix or options.chunk_order in code.LATE_ORDERS:
+        found = self.find(low, high)
+        if options.mix or options.chunk_order in code.LATE_ORDERS:  # the late code: passages last
             near = chunk.vdb(question.vector(questions, self.encoder), self.chunk_index)
-            picked = [code.late_passages(*row, self.graph, options) for row in zip(traces, near)]
-            traces = [Trace((*trace, *passages)) for trace, passages in zip(traces, picked)]
-        return list(traces)
+            found = [code.with_passages(*row, self.graph, options) for row in zip(found, near)]
+        return [Trace((asked, *trace)) for asked, trace in zip(keywords, found)]
 
-    def local_search(self, keywords: Sequence[KeywordStep]) -> list[Trace]:
-        """Low-level keywords find entities; their relations and passages come with them."""
+    def local_search(self, low: Sequence[str]) -> list[Trace]:
+        """Low-level keywords find entities; their relations and passages come with them.
+
+        Source: Survey, Sec. 6.1 (op-node, op-relationship, op-chunk)
+        """
         graph, options = self.graph, self.chosen
         # Node: VDB, the entities nearest to the keywords.
-        entities = self.search_entities(keywords)
-        # Relationship: Onehop, the relations at these entities; the early code cuts them.
+        entities = self.search(low, node.vdb, self.entity_index, options.top_k, code.NO_LOW)
+        # Relationship: Onehop, the relations at these entities.
         relations = relationship.onehop(entities, graph, order=options.local_order)
-        relations = code.cut(relations, graph, options)
-        # Chunk: Occurrence, the passages that hold both ends; the codes take others.
+        relations = code.cut(relations, graph, options)  # the early code's budget
+        # Chunk: Occurrence, the passages that hold both ends of these relations.
         passages = chunk.occurrence(relations, graph, self.labels)
-        passages = code.passages_of(entities, passages, graph, options)
-        return [Trace(filter(None, row)) for row in zip_longest(entities, relations, passages)]
+        passages = code.passages_of(entities, passages, graph, options)  # the codes' own
+        return code.traces(entities, relations, passages)
 
-    def global_search(self, keywords: Sequence[KeywordStep]) -> list[Trace]:
-        """High-level keywords find relations; their ends and passages come with them."""
+    def global_search(self, high: Sequence[str]) -> list[Trace]:
+        """High-level keywords find relations; their ends and passages come with them.
+
+        Source: Survey, Sec. 6.1 (op-relationship, op-node, op-chunk)
+        """
         graph, options = self.graph, self.chosen
-        # Relationship: VDB, the relations nearest to the keywords; the early code cuts them.
-        nothing = "no high-level keyword, nothing searched"
-        relations = self.search_relations(keywords, options.top_k, nothing)
-        relations = code.cut(relations, graph, options)
-        # Node: FromRel, the ends of these relations, cut likewise.
-        entities = node.from_relationships(relations, graph)
-        entities = code.cut(entities, graph, options)
-        # Chunk: FromRel, the passages that they were read from; the codes take others.
+        # Relationship: VDB, the relations nearest to the keywords.
+        index = self.relationship_index
+        relations = self.search(high, relationship.vdb, index, options.top_k, code.NO_HIGH)
+        relations = code.cut(self.in_global_order(relations), graph, options)
+        # Node: FromRel, the ends of these relations.
+        entities = code.cut(node.from_relationships(relations, graph), graph, options)
+        # Chunk: FromRel, the passages that these relations were read from.
         passages = chunk.from_relationships(relations, graph, self.labels)
-        passages = code.passages_of(relations, passages, graph, options)
-        return [Trace(filter(None, row)) for row in zip_longest(relations, entities, passages)]
-
-    def search_entities(self, keywords: Sequence[KeywordStep]) -> list[NodeStep]:
-        """The entities nearest to the low-level keywords of each question."""
-        texts = [", ".join(asked.low) for asked in keywords]
-        blank = NodeStep("node vdb", "no low-level keyword, nothing searched", nodes=())
-        return self.search(texts, node.vdb, self.entity_index, self.chosen.top_k, blank)
-
-    def merge(self, trace: Trace) -> list[Step]:
-        """The nodes, the relations and the passages of both searches, a step each."""
-        how = f"merged, {self.chosen.merge}"
-        nodes = self.joined(trace.all(NodeStep), "node merge", "nodes")
-        edges = self.joined(trace.all(EdgeStep), "relationship merge", "relations")
-        lists = [code.ranked(step.scores) for step in trace.all(ChunkStep)]
-        if not lists or self.chosen.mix:  # the late code has not picked its passages yet
-            return [nodes, edges]
-        places = code.merged(lists, self.chosen.merge)
-        return [nodes, edges, code.in_order(places, self.graph, "chunk merge", how)]
-
-    def joined(self, found: Sequence[rich.Found], operator: str, noun: str) -> rich.Found:
-        """What the local and the global search found, each once, with the local score."""
-        local, overall = ({row.index: row for row in rich.rows_of(step)} for step in found)
-        places = code.merged([list(local), list(overall)], self.chosen.merge)
-        rows = [(overall | local)[place] for place in places]
-        how = f"{len(rows)} {noun}: local and global merged, {self.chosen.merge}"
-        return rich.with_rows(found[0], rows, how, operator)
+        passages = code.passages_of(relations, passages, graph, options)  # the codes' own
+        return code.traces(relations, entities, passages)
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
     ) -> tuple[Sections, Retrieval]:
         """Entities, relations and passages, each cut at the first text that its budget does not
-        hold. reader: the task whose prompt counts (None: `answer_task`).
+        hold. The survey takes the k = 4 best chunks; here `chunk_k` limits them, by default only
+        `text_budget` does. reader: the task whose prompt `total_budget` counts (None:
+        `answer_task`).
 
         Source: Survey, Sec. 6.3 (generation)
         """
@@ -141,12 +121,11 @@ class _LightRAG(rich.RichMethod):
         entities = [rich.entity_row(graph, row.index) for row in trace.last(NodeStep).nodes]
         relations = [rich.relation_row(graph, row.index) for row in trace.last(EdgeStep).edges]
         passages = [self.chunks[i].passage for i in code.ranked(trace.last(ChunkStep).scores)]
-        in_context = options.cut == "context"
-        sections = {
-            "entities": (entities, options.entity_budget if in_context else None),
-            "relations": (relations, options.relation_budget if in_context else None),
-            "passages": (passages[: options.chunk_k], options.text_budget if in_context else None),
-        }
+        budgets = (options.entity_budget, options.relation_budget, options.text_budget)
+        if options.cut == "search":  # the early code has cut what it found already
+            budgets = (None, None, None)
+        texts = (entities, relations, passages[: options.chunk_k])
+        sections = dict(zip(("entities", "relations", "passages"), zip(texts, budgets)))
         left = code.left_for_context(reader or self.reader(), retrieval.question, options)
         filled, step = rich.fill(sections, options.count, left)
         return filled, retrieval.followed_by(step)
@@ -155,7 +134,7 @@ class _LightRAG(rich.RichMethod):
 class LightRAGLocal(_LightRAG):
     """Low-level keywords find entities; their relations and passages come with them.
 
-    Source: Survey, Table 3 (tab-3)
+    Source: Survey, Table 3 (tab-3); Survey, Table 1 (tab-1); Survey, Sec. 6.3 (conversion)
     """
 
     name = "lightrag-local"
@@ -163,13 +142,14 @@ class LightRAGLocal(_LightRAG):
     primitive = "Low-level keywords in question"
     operators: ClassVar = {"node": ("VDB",), "relationship": ("Onehop",), "chunk": ("Occurrence",)}
 
-    searches = ("local",)
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
+        return self.local_search(low)
 
 
 class LightRAGGlobal(_LightRAG):
     """High-level keywords find relations; their ends and passages come with them.
 
-    Source: Survey, Table 3 (tab-3)
+    Source: Survey, Table 3 (tab-3); Survey, Table 1 (tab-1); Survey, Sec. 6.3 (conversion)
     """
 
     name = "lightrag-global"
@@ -177,13 +157,14 @@ class LightRAGGlobal(_LightRAG):
     primitive = "High-level keywords in question"
     operators: ClassVar = {"node": ("FromRel",), "relationship": ("VDB",), "chunk": ("FromRel",)}
 
-    searches = ("global",)
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
+        return self.global_search(high)
 
 
 class LightRAGHybrid(_LightRAG):
     """Both searches, and their results merged.
 
-    Source: Survey, Table 3 (tab-3)
+    Source: Survey, Table 3 (tab-3); Survey, Table 1 (tab-1); Survey, Sec. 6.3 (conversion)
     """
 
     name = "lightrag-hybrid"
@@ -195,4 +176,8 @@ class LightRAGHybrid(_LightRAG):
         "chunk": ("Occurrence", "FromRel"),
     }
 
-    searches = ("local", "global")
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
+        return [
+            code.merge(*both, self.graph, self.chosen)
+            for both in zip(self.local_search(low), self.global_search(high))
+        ]

@@ -1,5 +1,20 @@
 """What LightRAG's released codes add to the survey's composition: their options, the order in which
-they take relations and passages, and where their budgets cut.
+they take relations and passages, how they merge two searches, and where their budgets cut.
+
+`follow` names one of three settings:
+
+- "survey", the default: the survey's composition.
+- "early": release 0.0.9 of November 2024, whose rules are those of nano-graphrag.
+- "late": release 1.4.9.8 of November 2025.
+
+Two rules changed between them. From release 1.0.5 on, the neighbours that cite a passage are
+counted over all entities that cite it; from release 1.1.5 on, its rank is that of the last such
+entity. Known differences, not reproduced:
+
+- The early code prints a relation twice if its two searches name its ends in different orders.
+- The early code leaves some orders to a Python set; here they are those of release 1.0.5.
+- The late code may have a model rerank passages.
+- Tokens are counted on the kit's rows, which have fewer columns than the tables of either code.
 
 Source: Survey, Table 3 (tab-3)
 """
@@ -14,7 +29,7 @@ import numpy as np
 
 from ..core.graph import Edge, Graph, Node
 from ..core.options import Count, Positive
-from ..core.trace import ChunkStep, EdgeStep, NodeStep, Trace, Vector
+from ..core.trace import ChunkStep, EdgeStep, NodeStep, Step, Trace, Vector
 from ..operators import chunk, rank
 from ..operators.ranking import top_items
 from ..prompts.task import Task
@@ -25,11 +40,15 @@ RESERVED = 200  # tokens that the late code keeps free for its list of reference
 LATE_ORDERS = ("similarity", "polling")
 Merge = Literal["in turns", "global first"]
 P = TypeVar("P")
+NO_LOW = NodeStep("node vdb", "no low-level keyword, nothing searched", nodes=())
+NO_HIGH = EdgeStep("relationship vdb", "no high-level keyword, nothing searched", edges=())
 
 
 @dataclass(frozen=True)
 class CodeOptions(rich.RichOptions):
-    """What the survey leaves open, and what the early and the late code do.
+    """What the survey leaves open, and what the early and the late code do. The budgets of 4,000
+    tokens are LightRAG's (the survey has 8,000 for the whole prompt, Sec. 7.1), the order "links"
+    is GraphRAG's, and to merge "in turns" is the late code's.
 
     local_order: relations at the entities, by "links" or by "degree", the orders of
         `operators.relationship.onehop`.
@@ -109,6 +128,36 @@ def in_order(places: Sequence[int], graph: Graph, operator: str, how: str) -> Ch
     return ChunkStep(operator, f"{len(places)} passages, {how}", items, scores=scores)
 
 
+def traces(*columns: Sequence[Step]) -> list[Trace]:
+    """A trace per question of lists that hold one step per question; an empty list is left out."""
+    return [Trace(steps) for steps in zip(*filter(None, columns))]
+
+
+def merge(local: Trace, overall: Trace, graph: Graph, options: CodeOptions) -> Trace:
+    """The steps of the local and of the global search of one question, followed by the nodes, the
+    relations and the passages of both, each once. The late code has no passages to merge yet.
+    """
+    trace, how = Trace((*local, *overall)), f"merged, {options.merge}"
+    nodes = merged_rows(trace.all(NodeStep), "node merge", "nodes", options)
+    edges = merged_rows(trace.all(EdgeStep), "relationship merge", "relations", options)
+    lists = [ranked(step.scores) for step in trace.all(ChunkStep)]
+    if not lists or options.mix:
+        return Trace((*trace, nodes, edges))
+    passages = in_order(merged(lists, options.merge), graph, "chunk merge", how)
+    return Trace((*trace, nodes, edges, passages))
+
+
+def merged_rows(
+    found: Sequence[rich.Found], operator: str, noun: str, options: CodeOptions
+) -> rich.Found:
+    """What the local and the global search found, each once, with the local score."""
+    local_rows, global_rows = ({row.index: row for row in rich.rows_of(step)} for step in found)
+    places = merged([list(local_rows), list(global_rows)], options.merge)
+    rows = [(global_rows | local_rows)[place] for place in places]
+    how = f"{len(rows)} {noun}: local and global merged, {options.merge}"
+    return rich.with_rows(found[0], rows, how, operator)
+
+
 def cut(steps: list[rich.Found], graph: Graph, options: CodeOptions) -> list[rich.Found]:
     """What the early code keeps of a search: the first entities or relations whose descriptions fit
     their budget. All of them unless the option `cut` is "search".
@@ -122,8 +171,8 @@ def cut(steps: list[rich.Found], graph: Graph, options: CodeOptions) -> list[ric
         budget = options.entity_budget if nodes else options.relation_budget
         texts = (elements[row.index].description for row in rich.rows_of(step))
         rows = rich.fitting(rich.rows_of(step), texts, budget, options.count)
-        fit = f"{step.summary}; the first {len(rows)} in {budget} tokens"
-        kept.append(rich.with_rows(step, rows, fit))
+        summary = f"{step.summary}; the first {len(rows)}{rich.within(budget)}"
+        kept.append(rich.with_rows(step, rows, summary))
     return kept
 
 
@@ -146,7 +195,7 @@ def passages_of(
         places = ranked(step.scores)
         texts = (graph.chunks[place].passage for place in places)
         fit = rich.fitting(places, texts, budget, options.count)
-        how = f"of {len(places)}, in {budget} tokens"
+        how = f"of {len(places)}" + ("" if budget is None else f", in {budget} tokens")
         kept.append(in_order(fit, graph, step.operator, how))
     return kept
 
@@ -165,11 +214,9 @@ def cited(found: Sequence[NodeStep | EdgeStep], graph: Graph) -> list[ChunkStep]
     return steps
 
 
-def late_passages(
-    trace: Trace, near: ChunkStep, graph: Graph, options: CodeOptions
-) -> list[ChunkStep]:
-    """The late code's passages: those picked of the trace's entities and relations, in turns with
-    those nearest to the question where `mix` asks for them. near: scores of all passages.
+def with_passages(trace: Trace, near: ChunkStep, graph: Graph, options: CodeOptions) -> Trace:
+    """The trace and the late code's passages: those picked of its entities and relations, in turns
+    with those nearest to the question where `mix` asks for them. near: scores of all passages.
     """
     steps = []
     lists = [ranked(step.scores) for step in trace.all(ChunkStep)]
@@ -181,7 +228,7 @@ def late_passages(
     if options.mix:
         joined = in_turns(nearest(near, options), *lists)
         how = "in turns with those nearest to the question"
-    return [*steps, in_order(joined, graph, "chunk merge", how)]
+    return Trace((*trace, *steps, in_order(joined, graph, "chunk merge", how)))
 
 
 def nearest(near: ChunkStep, options: CodeOptions) -> list[int]:

@@ -1,5 +1,15 @@
-"""What PathRAG's released code does instead of its paper: its options, and what it puts into the
-prompt beside the paths, and how it writes it down.
+"""PathRAG's options, and what its released code does instead of its paper: its flow, what it puts
+into the prompt beside the paths, and how it writes it down.
+
+Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the context that its
+`_build_query_context` builds. Known differences, not reproduced:
+
+- The code's default mode "global" is not offered, nor its pause of 20 seconds while it indexes.
+- That function ends in an UnboundLocalError where no global relation is found or a level has no
+  keywords. Here a question without global relations gets the local half. A question without
+  keywords on one level retrieves nothing; so does the code's caller, which checks for it first.
+- The code prints its context with a headline above each section; here it is a dictionary.
+- The order of a Python set decides between equal flows; here names do (`edge_flow_paths`).
 """
 
 import csv
@@ -7,17 +17,24 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from ..algorithms.flow import PATHS_A_START, edge_flow_paths
 from ..core.graph import Graph
-from ..core.options import Count
+from ..core.options import Between, Count, Positive
 from ..core.trace import EdgeStep, KeywordStep, NodeStep, Trace
+from ..index.relationships import RelationText
+from ..index.vectors import NodeText
 from .base import Sections
-from .pathrag_paths import EdgeText, Lines, Places
+from .pathrag_paths import EdgeText, FlowStep, Lines, Places, Reliable
 from .rich_graph import RichOptions, cited_by_relations, degrees, fitting
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 NODE_HEAD = ("id", "entity", "type", "description", "rank")
 UNTYPED = "UNKNOWN"  # what the released code makes of a node without a type
+NO_RELATION = EdgeStep("relationship vdb", "no relation searched", edges=())
 RELATION_HEAD = ("id", "source", "target", "description", "keywords", "weight", "rank")
 
 
@@ -57,6 +74,44 @@ class CodeOptions(RichOptions):
     layout: Literal["lines", "tables"] = "lines"
 
 
+@dataclass(frozen=True)
+class PathOptions(CodeOptions):
+    """The defaults are the paper's; `CODE` holds what the released code does instead.
+
+    nodes: N, how many nodes the keywords find.
+    top_k: K, how many paths enter the prompt.
+    alpha: the share of its resource that a node passes on.
+    threshold: theta; a node whose S / out-degree is below it passes nothing on.
+    directed: resource follows an edge one way; False: both ways, as `flow="edges"` always does.
+    per_pair: how many paths of an ordered pair enter the pool (None: all; the paper keeps the most
+        reliable ones without saying how many).
+    max_paths: how many paths are looked at from one start.
+    global_edges: how many relations the high-level keywords find, placed after the question and
+        before the paths (None: N, as in the code; the paper gives no number).
+    ranking: "flow", or an ablation of App. D.1, "random" or "hop-first".
+    order: the paths in the prompt by "ascending" or "descending" reliability, or at "random".
+    question: stands "first" in the prompt, or "last".
+    prompt: "paths", or the ablation of App. D.2, "flat".
+    seed: of everything random.
+    """
+
+    nodes: Positive = 40
+    top_k: Positive = 15
+    alpha: Annotated[float, Between(0, 1, above=True)] = 0.8
+    threshold: Annotated[float, Between(0, above=True)] = 0.05
+    directed: bool = True
+    per_pair: Positive | None = None
+    max_paths: Positive = PATHS_A_START
+    entity_text: NodeText = "name"
+    relation_text: RelationText = "keywords, names, description"
+    global_edges: Count | None = None
+    ranking: Literal["flow", "random", "hop-first"] = "flow"
+    order: Literal["ascending", "descending", "random"] = "ascending"
+    question: Literal["first", "last"] = "first"
+    prompt: Literal["paths", "flat"] = "paths"
+    seed: int = 0
+
+
 CODE = {
     "question": "last", "threshold": 0.3, "flow": "edges", "directed": False, "levels": "low",
     "search": "joined", "entity_text": "name and description", "cutoff": 0.2, "empty": "nothing",
@@ -67,9 +122,26 @@ CODE = {
 LIGHT = {"nodes": 20, "top_k": 5}  # PathRAG-lt
 
 
-def searched_words(asked: KeywordStep, options: CodeOptions) -> list[str]:
-    """What nodes are searched by: each keyword, or all low-level ones in one text (code)."""
-    words = dict.fromkeys([*asked.low, *(asked.high if options.levels == "both" else ())])
+def parameters(options: PathOptions) -> str:
+    """The flow's parameters, for a summary."""
+    return f"alpha {options.alpha:g}, threshold {options.threshold:g}"
+
+
+def edge_flow(
+    ways: "nx.Graph", names: Sequence[str], options: PathOptions
+) -> tuple[FlowStep, Sequence[Reliable]]:
+    """The released code's flow on the edges of short paths, and the better half of these paths."""
+    found = edge_flow_paths(ways, names, options.alpha, options.threshold, top_k=None)
+    half = f"the better half, {len(found)} paths of at most 3 hops"
+    pairs = len({(path[0], path[-1]) for path, _ in found})
+    return FlowStep("flow", f"edge flow, {parameters(options)}: {half}", pairs=pairs), found
+
+
+def keyword_texts(keywords: KeywordStep, options: CodeOptions) -> list[str]:
+    """K_q as the texts that nodes are searched by: each keyword, or all joined into one (code).
+    That both levels of keywords are K_q is this kit's reading: the paper does not part them.
+    """
+    words = dict.fromkeys(keywords.low + (keywords.high if options.levels == "both" else ()))
     return [", ".join(words)] if words and options.search == "joined" else list(words)
 
 

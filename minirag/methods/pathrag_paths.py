@@ -1,21 +1,26 @@
-"""The parts of PathRAG's path retrieval: the graph that resource flows over, what the flow
-connects, the edges of a path, paths as text.
+"""The parts of PathRAG's path retrieval: the graph that resource flows over, the edges of a path,
+paths as text, the scores of passages, and what the flow saw.
 """
 
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
-from ..algorithms.flow import expands, resource_flow
+import numpy as np
+
+from ..algorithms.flow import PathSearch, flow_from
 from ..core.graph import Graph
-from ..core.trace import PathStep
+from ..core.trace import ChunkStep, PathStep, Step
+from ..operators.ranking import top_items
 from .rich_graph import entity_row, relation_row
 
 if TYPE_CHECKING:
     import networkx as nx
 
+Reliable = tuple[tuple[str, ...], float]  # a path of node names, and its reliability
 EdgeText = Literal["description", "keywords"]
 Places = Sequence[Sequence[int]]  # for each step of a path, positions of edges
 
@@ -130,6 +135,51 @@ class Lines:
         return "; ".join(filter(None, (text or edge.keywords for text, edge in zip(texts, edges))))
 
 
+def score_passages(found: PathStep, graph: Graph, labels: Sequence[str]) -> ChunkStep:
+    """A passage's score sums the reliability of the paths that have an edge read from it. Not in
+    the paper: it compares PathRAG with methods that retrieve passages.
+    """
+    scores = np.zeros(len(labels))
+    for path, steps in zip(found.paths, found.edges):
+        edges = [graph.edges[place] for places in steps for place in places]
+        scores[sorted({i for edge in edges for i in edge.chunks})] += path.score
+    read = f"the {np.count_nonzero(scores)} passages that {len(found.paths)} paths"
+    summary = f"{read} were read from, by the paths' reliability"
+    return ChunkStep("chunk from paths", summary, top_items(labels, scores), scores=scores)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FlowStep(Step):
+    """What the flow saw: `pairs`, the number of ordered pairs that a path connects; `visited`, of
+    nodes; `pruned`, of starts that pass nothing on, `sinks`, of those among them without a way
+    out; `capped`, of starts with more paths than were looked at. With `flow="edges"` only `pairs`.
+    """
+
+    pairs: int
+    visited: int | None = None
+    pruned: int | None = None
+    sinks: int | None = None
+    capped: int | None = None
+
+    @classmethod
+    def of(cls, search: PathSearch, sinks: int, starts: int, about: str) -> Self:
+        """The step of a search from `starts` nodes, `sinks` of them without a way out; `about`
+        names the flow's parameters.
+        """
+        pruned, capped, pairs = search.pruned_starts, search.capped_starts, search.connected_pairs
+        summary = (
+            f"resource flow, {about}: {search.visited} nodes visited, {pruned} of"
+            f" {starts} starts pruned ({sinks} have no way out), {pairs} of"
+            f" {starts * (starts - 1)} ordered pairs connected, {len(search.paths)} paths"
+        )
+        if capped:
+            summary += f"; {capped} starts have more paths than were looked at"
+        return cls(
+            "flow", summary, pairs=pairs, visited=search.visited, pruned=pruned, sinks=sinks,
+            capped=capped,
+        )  # fmt: skip
+
+
 class Connections(NamedTuple):
     """What the flow from several starts connects: ordered `pairs`; starts `pruned` at once, among
     them the `sinks`, which have no way out; nodes `visited`.
@@ -144,21 +194,14 @@ class Connections(NamedTuple):
 def connections(
     ways: "nx.Graph", names: Iterable[str], alpha: float = 0.8, threshold: float = 0.05
 ) -> Connections:
-    """What the flow alone would connect, without listing a path.
+    """What the flow alone would connect, without listing a path: a start is connected to every
+    node that its resource reaches.
 
     Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
     """
-    found, visited, pairs, pruned = {name for name in names if name in ways}, set(), 0, 0
-    for start in sorted(found):
-        resource = resource_flow(ways, start, alpha, threshold)
-        open_nodes = {node for node in resource if expands(ways, node, resource[node], threshold)}
-        reached, ahead = {start}, [start]
-        while ahead:
-            here = ahead.pop()
-            fresh = set(ways[here]) - reached if here in open_nodes else set()
-            reached |= fresh
-            ahead += fresh
-        visited |= set(resource)
-        pruned += start not in open_nodes
-        pairs += len(reached & found) - 1
+    found = {name for name in names if name in ways}
+    flows = [flow_from(ways, start, alpha, threshold) for start in sorted(found)]
+    pairs = sum(len(found & flow.resource.keys()) - 1 for flow in flows)
+    pruned = sum(flow.start not in flow.ways for flow in flows)
+    visited = {name for flow in flows for name in flow.resource}
     return Connections(pairs, pruned, sum(not ways[name] for name in found), len(visited))

@@ -14,13 +14,12 @@ from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder
 from ..core.graph import Graph
 from ..core.options import Count, Options, choose, vary
-from ..core.trace import ContextStep, EdgeStep, KeywordStep, NodeStep, Scored
+from ..core.trace import ContextStep, EdgeStep, NodeStep, Scored
 from ..encoders.text_encoders import load_encoder
 from ..graphs import Elements, extract_elements, given_elements, rich_knowledge_graph
 from ..index import node_index
 from ..index.vectors import NodeText, RelationText, VectorIndex, relationship_index
 from ..llm import LLM, load_llm
-from ..operators import relationship
 from ..operators.question import Empty
 from ..text.tokens import TokenCounter, count_tokens
 from .base import Sections, StoredMethod
@@ -144,24 +143,31 @@ class RichMethod(StoredMethod):
         self, texts: Sequence[str], vdb: Search[Found], index: VectorIndex, k: int, blank: Found
     ) -> list[Found]:
         """What the operator `vdb` finds for each text, but for what is below `cutoff`; `blank` for
-        an empty text.
+        an empty text, and where k or the index is.
         """
+        texts = [text if k and index.labels else "" for text in texts]
         found = iter(vdb([text for text in texts if text], index, k) if any(texts) else ())
         return [drop_below(next(found) if text else blank, self.chosen.cutoff) for text in texts]
 
-    def search_relations(
-        self, keywords: Sequence[KeywordStep], k: int, nothing: str
-    ) -> list[EdgeStep]:
-        """The k relations nearest to the high-level keywords of each question, in the order that
-        `global_order` says. nothing: the summary where nothing is searched.
+    def in_global_order(self, relations: list[EdgeStep]) -> list[EdgeStep]:
+        """What the high-level keywords found, in the order that `global_order` says: by
+        "degree", the sum of their ends' degrees, then by weight; equals stay as they are.
         """
-        texts = [", ".join(asked.high) if k and self.graph.edges else "" for asked in keywords]
-        blank = EdgeStep("relationship vdb", nothing, edges=())
-        found = self.search(texts, relationship.vdb, self.relationship_index, k, blank)
-        if self.chosen.global_order == "degree":
-            degree = degrees(self.graph)
-            return [by_degree(step, self.graph, degree) for step in found]
-        return found
+        if self.chosen.global_order == "similarity":
+            return relations
+        degree, edges = degrees(self.graph), self.graph.edges
+
+        def busy_and_heavy(row: Scored) -> tuple[int, float]:
+            edge = edges[row.index]
+            return degree[edge.source] + degree[edge.target], edge.weight
+
+        return [
+            with_rows(
+                step, sorted(step.edges, key=busy_and_heavy, reverse=True),
+                step.summary + ", by degree and weight",
+            )
+            for step in relations
+        ]  # fmt: skip
 
 
 def rich_graph_of(
@@ -208,19 +214,6 @@ def drop_below(step: Found, cutoff: float | None) -> Found:
     return with_rows(step, rows, kept)
 
 
-def by_degree(step: EdgeStep, graph: Graph, degree: Mapping[int, int]) -> EdgeStep:
-    """The relations of a step by the sum of their ends' degrees, then by weight; equals stay as
-    they are.
-    """
-
-    def busy_and_heavy(row: Scored) -> tuple[int, float]:
-        edge = graph.edges[row.index]
-        return degree[edge.source] + degree[edge.target], edge.weight
-
-    rows = sorted(step.edges, key=busy_and_heavy, reverse=True)
-    return with_rows(step, rows, step.summary + ", by degree and weight")
-
-
 def degrees(graph: Graph) -> Counter[int]:
     """Position of a node -> its degree, in and out; several relations of a pair are one."""
     pairs = {(edge.source, edge.target) for edge in graph.edges if edge.kind == "relation"}
@@ -257,6 +250,11 @@ def fitting(
     return list(items[: prefix([count_tokens(text, count) for text in texts], budget)])
 
 
+def within(budget: int | None) -> str:
+    """The budget in words."""
+    return "" if budget is None else f" in {budget} tokens"
+
+
 def fill(
     sections: Mapping[str, tuple[Sequence[str], int | None]],
     count: TokenCounter,
@@ -279,8 +277,7 @@ def fill(
         fit = len(texts) if limit is None else prefix(sizes, limit)
         kept[name] = list(texts[:fit])
         tokens += sum(sizes[:fit])
-        within = "" if limit is None else f" in {limit} tokens"
-        told.append(f"{fit} of {len(texts)} {name}{within}")
+        told.append(f"{fit} of {len(texts)} {name}{within(limit)}")
     rows = {name: len(texts) for name, texts in kept.items()}
     summary = f"{'; '.join(told)}; {tokens} tokens"
     return kept, ContextStep("context", summary, sections=rows, tokens=tokens)

@@ -28,7 +28,8 @@ from ..corpora.shipped_and_own import load_corpus, shipped
 from ..evaluate.expected import compare, load_expected
 from ..llm import load_llm
 from ..methods import METHODS
-from ..methods.pathrag import FlowStep, PathRAG
+from ..methods.pathrag import PathRAG
+from ..methods.pathrag_paths import FlowStep
 from ..methods.rich_graph import RichMethod
 from ..prompts.rules.quotes import content_words
 from .connections import CONNECTED, CONNECTION_NAMES, connection_rows
