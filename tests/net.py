@@ -131,7 +131,8 @@ def context(method, retrieval):
 def record(key, build, llm, questions, answer_every, task=None):
     """Lines of one setting: its build, all its questions at once, each question's answer."""
     method, line = watch(llm, build)
-    graph = getattr(method, "hippocampal_index", getattr(method, "graph", None))
+    graphs = ("hippocampal_index", "textual_graph", "graph")
+    graph = next((getattr(method, name) for name in graphs if hasattr(method, name)), None)
     size = {"nodes": len(graph.nodes), "edges": len(graph.edges)} if graph is not None else {}
     yield {"key": f"{key} | build", **line, **size}
     if method is None:

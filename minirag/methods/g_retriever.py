@@ -118,9 +118,9 @@ class GRetriever(GraphPrompted):
         model, language = self.writer.model, self.writer.model.language
         example = self.example(retrieval.question, retrieval.trace.last(SteinerStep))
         # The graph token: graph attention over the texts' vectors, pooled and projected.
-        token = model.token(self.writer.batch([example], self.encoder))
+        graph_token = model.token(self.writer.batch([example], self.encoder))
         # The prompt behind it: the tables, cut to what the model reads, and the question.
         prompt = language.prompt_ids(example)
-        [text] = language.write([prompt], token)
+        [text] = language.write([prompt], graph_token)
         self.writer.count(prompt, text)
         return text, retrieval

@@ -113,7 +113,8 @@ class GRAG(GraphPrompted):
     # Sec. 4.1, textual subgraph pruning, and Sec. 4.2, generation.
 
     def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
-        """Y, which the trained model writes from [h_G; h_T; h_q].
+        """Y, which the trained model writes from [h_G; h_T; h_q]. `GraphPrompt.loss` goes the same
+        way when phi_1, phi_2, phi_3 and Phi are learnt.
 
         Source: GRAG, Eq. 5-11 (eq-5, eq-6, eq-7, eq-8, eq-9, eq-10, eq-11)
         """
@@ -123,17 +124,19 @@ class GRAG(GraphPrompted):
         batch = self.writer.batch([example], self.encoder)
         # Eq. 6: alpha_n = MLP_phi1(z_n - z_q), alpha_e = MLP_phi2(z_e - z_q), "to scale the node &
         # edge attributes".
-        alphas = model.factors(batch)
-        # Eq. 7: h_q = TextEmbedder(q). Eq. 8: h_T = TextEmbedder(Concat({D_g})). Here as the ids of
-        # their tokens, which "the first layer" of the language model embeds.
-        h_q = language.question_ids(example.question)
-        h_T = language.text_ids(example.text)  # noqa: N806  # the paper's letter
+        factors = model.factors(batch)
+        # Eq. 7: h_q = TextEmbedder(q), here the ids of its tokens: "the first layer" of the
+        # language model embeds them.
+        question_tokens = language.question_ids(example.question)
+        # Eq. 8: h_T = TextEmbedder(Concat({D_g})), with the D_g of `hard_prompt`.
+        text_tokens = language.text_ids(example.text)
         # Eq. 9: m_u = MSG(alpha_u h_u, alpha_uv e_uv), for u in N(v) and v itself, in every layer.
         # Eq. 10: h_G = MLP_phi3(1/N sum of POOL(GNN(g)) over g).
-        h_G = model.token(batch, alphas)  # noqa: N806  # the paper's letter
+        graph_token = model.token(batch, factors)
         # Eq. 11: p(Y | G, q) = product of p(y_i | y_<i, [h_G; h_T; h_q]), the likeliest y_i each.
-        [text] = language.write([h_T + h_q], h_G)
-        self.writer.count(h_T + h_q, text)
+        prompt = text_tokens + question_tokens
+        [text] = language.write([prompt], graph_token)
+        self.writer.count(prompt, text)
         return text, retrieval
 
     def hard_prompt(self, text: str, pieces: Sequence[Piece]) -> str:
