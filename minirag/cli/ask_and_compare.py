@@ -68,7 +68,9 @@ def ask(
     extraction: str | None = EXTRACTION,
     trained: Path | None = typer.Option(
         None,
-        help="The folder of a model that `minirag train` wrote, if it is not where it is looked for.",
+        help=(
+            "The folder of a model that `minirag train` wrote, if it is not where it is looked for."
+        ),
     ),
     figure: Path | None = typer.Option(
         None, help="Also draw the walk over the graph, as .svg or .png."
@@ -109,9 +111,11 @@ def ask(
     if figure:
         draw_walk(opened, answer.retrieval).save(figure)
         say(f"Figure: {figure}")
+    return None
 
 
 def check_question(question: str) -> None:
+    """Raise for an empty question."""
     if not question.strip():
         raise MiniragError("the question is empty. Write it in quotes after the corpus.")
 
@@ -170,6 +174,7 @@ def compare(
         complain(f"{name}: {as_options(failure)}")
     if failed:
         raise typer.Exit(BAD_INPUT)
+    return None
 
 
 def show_side_by_side(

@@ -38,10 +38,12 @@ def fetch(
         return table(["name", "what", "licence", "MB", "here"], rows, numbers=["MB"])
     if name is None:
         raise MiniragError(
-            f"name a dataset: {', '.join(fetching.DATASETS)}. `minirag fetch --list` tells what they are."
+            f"name a dataset: {', '.join(fetching.DATASETS)}. `minirag fetch --list` tells what"
+            " they are."
         )
     one_of(name, list(fetching.DATASETS), "dataset")
     say(f"{name}: complete and verified in {fetching.fetch(name, folder)}")
+    return None
 
 
 def record(
@@ -75,7 +77,8 @@ def record(
     wanted = [question.text for question in known][:questions] + (ask or [])
     if not any(question.strip() for question in wanted) and questions != 0:
         raise MiniragError(
-            f"{session.corpus.name!r} comes without questions: give some with --ask, or --questions 0 to record the reading alone."
+            f"{session.corpus.name!r} comes without questions: give some with --ask, or --questions"
+            " 0 to record the reading alone."
         )
     try:
         ask_everything(session, wanted, names, k, workers)
@@ -85,6 +88,7 @@ def record(
     if dry_run:
         return show_plan(session.llm, llm)
     say(f'Replay it with the same encoder and -k: minirag ask {corpus} "..." --llm replay:{file}')
+    return None
 
 
 def ask_everything(

@@ -32,7 +32,8 @@ LLM_SPEC = typer.Option(
 ENCODER = typer.Option("minilm", help="minilm, lsa (needs no weights) or hf:MODEL_OR_PATH.")
 EXTRACTION = typer.Option(
     None,
-    help="Triples that came with the corpus, by name (offline the default), or rules: the text is read anew, by the rules or the --llm.",
+    help="Triples that came with the corpus, by name (offline the default), or rules: "
+    "the text is read anew, by the rules or the --llm.",
 )
 DRY_RUN = typer.Option(False, "--dry-run", help="Count calls and tokens, ask nobody.")
 MAX_CALLS = typer.Option(None, min=0, help="Stop a model before one call more.")
@@ -43,11 +44,12 @@ BASE_URL = typer.Option(None, help="The address of an OpenAI-compatible server."
 STATES = {"reused": "reused from an earlier run", "kept": "built and kept for the next question"}
 RULES = "rules"  # the extraction that is none: the text is read anew
 KINDS = ("replay", "openai", "ollama", "hf")
-FORMS = "offline, replay:FILE, openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH (openai:MODEL with --base-url for any compatible server)"
-FAMILIES = {"gpt": "openai", "chatgpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai"}
-FAMILIES |= dict.fromkeys(
-    ("llama", "mistral", "mixtral", "qwen", "gemma", "phi", "deepseek"), "ollama"
+FORMS = (
+    "offline, replay:FILE, openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH (openai:MODEL with"
+    " --base-url for any compatible server)"
 )
+FAMILIES = dict.fromkeys("gpt chatgpt o1 o3 o4".split(), "openai")
+FAMILIES |= dict.fromkeys("llama mistral mixtral qwen gemma phi deepseek".split(), "ollama")
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,8 @@ def open_session(
         free = ", ".join(name for name, method in METHODS.items() if not method.needs_model)
         raise MiniragError(
             f"the method {needy[0]!r} needs a model: no offline rule can write what it asks for. "
-            f"Give --llm openai:MODEL, ollama:MODEL, hf:MODEL or replay:FILE, or take a method that needs none: {free}."
+            "Give --llm openai:MODEL, ollama:MODEL, hf:MODEL or replay:FILE, or take a method "
+            f"that needs none: {free}."
         )
     corpus = open_corpus(where, tasks)
     chosen = {name: extraction_for(name, corpus, extraction, llm) for name in names}
@@ -187,9 +190,8 @@ def open_corpus(where: str, tasks: Sequence[str] = ()) -> "Corpus":
     published = [name for name, dataset in DATASETS.items() if dataset.file("openie")]
     if where in shipped or where in published:
         if path.exists():
-            note(
-                f"{where!r} names a corpus of the kit; for the folder of that name write ./{where}"
-            )
+            also = f"for the folder of that name write ./{where}"
+            note(f"{where!r} names a corpus of the kit; {also}")
         return load_corpus(where) if where in shipped else load_dataset(where)
     if path.exists():
         return read_corpus(path) if (path / "passages.jsonl").is_file() else read_folder(path)
@@ -199,7 +201,8 @@ def open_corpus(where: str, tasks: Sequence[str] = ()) -> "Corpus":
     near = difflib.get_close_matches(path.name, [*named, *beside], n=1, cutoff=0.6)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise MiniragError(
-        f"there is no corpus, folder or file {where!r}.{hint} Give a folder of your own texts, or one of: {', '.join(named)}."
+        f"there is no corpus, folder or file {where!r}.{hint} Give a folder of your own texts, or"
+        f" one of: {', '.join(named)}."
     )
 
 
@@ -245,9 +248,7 @@ def open_llm(
 
 
 def answers_file(spec: str, base_url: str | None = None) -> Path | None:
-    """Where the cache folder keeps this model's answers, so that no prompt is paid twice; None, and
-    a note, where it cannot be written.
-    """
+    """Where the cache folder keeps a model's answers; None, and a note, where it cannot."""
     folder = cache_folder() / "answers"
     unkept = "the model's answers will not be kept. Give --record FILE, or set MINIRAG_CACHE"
     if not can_write(folder, f"{unkept} to a folder of your own."):
@@ -294,5 +295,6 @@ def encoder_named(spec: str) -> str:
         return spec
     hint = f" Did you mean 'hf:{spec}'?" if "/" in spec else did_you_mean(spec, known)
     raise MiniragError(
-        f"there is no encoder {spec!r}.{hint} --encoder takes {', '.join(known)}, or hf:MODEL_OR_PATH."
+        f"there is no encoder {spec!r}.{hint} --encoder takes {', '.join(known)}, or"
+        " hf:MODEL_OR_PATH."
     )

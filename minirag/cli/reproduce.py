@@ -77,6 +77,7 @@ def reproduce(
     show_result(target, result, json_file, as_markdown)
     if any(cell.state == "FAIL" for cell in result["comparison"]):
         raise typer.Exit(FAILED)
+    return None
 
 
 def show_result(
@@ -146,6 +147,7 @@ def show_cells(target: str, cells: "Sequence[Comparison]") -> None:
 
 
 def list_targets() -> None:
+    """The tables that can be run, and the rows that most of them share."""
     from ..reproduce.retrieval_tables import OWN_ROWS, ROWS, TARGETS
 
     rows = [[name, what, _data_is_here(name)] for name, what in TARGETS.items()]
@@ -153,12 +155,14 @@ def list_targets() -> None:
     own, shared = ", ".join(OWN_ROWS), ", ".join(name for name in TARGETS if name not in OWN_ROWS)
     say(
         "",
-        f"`minirag reproduce TARGET --dry-run` lists the rows of {own}. These are the rows of {shared}:",
+        f"`minirag reproduce TARGET --dry-run` lists the rows of {own}. These are the rows of"
+        f" {shared}:",
     )
     table(ROW_HEADERS, [_describe(row) for row in ROWS])
 
 
 def show_plan(target: str, names: Sequence[str], encoder: str) -> None:
+    """What would run, and which numbers are stored of it."""
     from ..evaluate import load_expected
     from ..reproduce.retrieval_tables import ROWS, TARGETS
 

@@ -40,17 +40,17 @@ def safe(text: object) -> str:
 
 
 def complain(message: str) -> None:
+    """The sentence on what stopped a command."""
     typer.echo(f"minirag: {safe(message)}", err=True)
 
 
 def note(message: str) -> None:
+    """A sentence on what the reader should know and that stops nothing."""
     typer.echo(f"note: {safe(message)}", err=True)
 
 
 def as_options(message: object) -> str:
-    """The package speaks of arguments of Python; who typed a command knows them as options:
-    `llm='x'` becomes `--llm 'x'`.
-    """
+    """A message on arguments of Python as one on options: `llm='x'` becomes `--llm 'x'`."""
     return ARGUMENT.sub(lambda match: f"--{match[1].replace('_', '-')} ", str(message))
 
 
@@ -102,7 +102,7 @@ def say(*lines: object, style: str | None = None) -> None:
 
 
 def table(headers: Sequence[str], rows: Rows, numbers: Collection[str] = ()) -> None:
-    """Print rows (lists of values); the columns whose header is in `numbers` are set flush right."""
+    """Print rows of values; the columns whose header is in `numbers` are set flush right."""
     printer = console()
     printer.print(_grid(printer, headers, rows, numbers))
 
@@ -121,6 +121,7 @@ def columns(rank: str, lists: Mapping[str, Sequence[str]]) -> None:
     for header, cells in lists.items():
         say(header, style="bold")
         say(*(f"  {place}. {cell}" for place, cell in enumerate(cells, start=1)))
+    return None
 
 
 def _grid(
@@ -240,6 +241,7 @@ def show_passages(method: "Method", retrieval: "Retrieval", gold: Collection[str
 
 
 def mark(passage: "Passage", gold: Collection[str]) -> str:
+    """A star behind a passage that is needed."""
     return " *" if passage.id in gold else ""
 
 
@@ -276,7 +278,8 @@ def draw_walk(method: "Method", retrieval: "Retrieval") -> "Figure":
     linked = [step for step in retrieval.trace.all(NodeStep) if step.operator == "link"]
     if not walks or not linked[0].nodes:
         raise MiniragError(
-            f"{method.name} made no walk over a graph for this question, so there is nothing to draw. Leave --figure out."
+            f"{method.name} made no walk over a graph for this question, so there is nothing to"
+            " draw. Leave --figure out."
         )
     graph = _walker(method).hippocampal_index
     best = retrieval.passages[0].chunk.label
@@ -287,8 +290,10 @@ def draw_walk(method: "Method", retrieval: "Retrieval") -> "Figure":
             "linked from the question": [graph.nodes[n.index].name for n in linked[0].nodes]
         },
         title=retrieval.question,
-        caption=f"Size and colour: score after the walk. The best passage: {best}."
-        f" Graph by {graph.source}.",
+        caption=(
+            f"Size and colour: score after the walk. The best passage: {best}."
+            f" Graph by {graph.source}."
+        ),
         max_nodes=24,
         score_name="walk's score",
     )

@@ -52,7 +52,10 @@ def train(
     ),
     language_model: str | None = typer.Option(
         None,
-        help="A causal model of Hugging Face, by name or folder; by default a tiny one is taught first.",
+        help=(
+            "A causal model of Hugging Face, by name or folder; by default a tiny one is taught"
+            " first."
+        ),
     ),
     language_steps: int | None = typer.Option(
         None, min=1, help="Steps of teaching the tiny language model."
@@ -108,7 +111,6 @@ def lesson_of(asked: Asked) -> "tuple[Lesson, Path]":
     """What is taught, and the folder where it goes."""
     from ..evaluate.training import corpus_lesson, split_questions
     from ..methods import METHODS
-    from ..reproduce.graph_conditions import TASKS, task_lesson
     from ..methods.graph_prompted import GraphPrompted
     from ..reproduce.graph_conditions import TASKS, task_lesson
 
@@ -124,7 +126,8 @@ def lesson_of(asked: Asked) -> "tuple[Lesson, Path]":
     )
     if asked.questions is not None:
         raise MiniragError(
-            f"--questions is for the tasks {' and '.join(TASKS)}; of {session.corpus.name!r} all questions are used."
+            f"--questions is for the tasks {' and '.join(TASKS)}; of {session.corpus.name!r} all"
+            " questions are used."
         )
     split_questions(session.corpus)  # too few questions are told before a graph is read
     follow = {"follow": asked.follow} if asked.follow != "paper" else {}
@@ -142,7 +145,8 @@ def train_lesson(
 
     if not can_write(folder):
         raise MiniragError(
-            f"{folder} cannot be written: give another --folder, or set MINIRAG_CACHE to a folder of your own."
+            f"{folder} cannot be written: give another --folder, or set MINIRAG_CACHE to a folder"
+            " of your own."
         )
     purposes = ("to learn from", "to choose an epoch", "to measure")
     sizes = [f"{len(lesson.parts[part])} {why}" for part, why in zip(training.PARTS, purposes)]
@@ -156,7 +160,8 @@ def train_lesson(
         return training.train(lesson, folder, language_model, tuning)
     except KeyboardInterrupt:
         raise MiniragError(
-            "stopped. What was learnt up to the last epoch is kept: the same command goes on from there."
+            "stopped. What was learnt up to the last epoch is kept: the same command goes on from"
+            " there."
         ) from None
 
 
@@ -178,7 +183,8 @@ def report(told: dict[str, Any]) -> None:
     ]
     say(
         "",
-        f"Trained: {describe(told)}; seed {told['seed']}, encoder {told['encoder']}, {measured['seconds']:.0f} s of training.",
+        f"Trained: {describe(told)}; seed {told['seed']}, encoder {told['encoder']},"
+        f" {measured['seconds']:.0f} s of training.",
         "",
     )
     numbers = ["how many", "right %"]
@@ -186,8 +192,8 @@ def report(told: dict[str, Any]) -> None:
     if sizes["train"] < TOY:
         say(
             "",
-            f"A toy: {sizes['train']} questions are far too few to learn how new ones are answered. "
-            "This shows how training goes, not how well the method works.",
+            f"A toy: {sizes['train']} questions are far too few to learn how new ones are answered."
+            " This shows how training goes, not how well the method works.",
         )
 
 
@@ -204,7 +210,10 @@ def next_lines(asked: Asked, told: dict[str, Any], lesson: "Lesson", folder: Pat
         ]
     question, method = lesson.parts["test"][0].question, told["method"]
     if asked.follow == "code":
-        options = f"follow='code', encoder={asked.encoder!r}, extraction={asked.extraction!r}, trained={str(folder)!r}"
+        options = (
+            f"follow='code', encoder={asked.encoder!r}, extraction={asked.extraction!r},"
+            f" trained={str(folder)!r}"
+        )
         return [
             "in Python, since a command follows the paper:",
             f"minirag.METHODS[{method!r}].build(corpus, {options}).answer({question!r})",

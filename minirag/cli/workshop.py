@@ -23,7 +23,8 @@ def notebooks_folder() -> Path:
     folder = Path(__file__).resolve().parents[2] / "notebooks"
     if not folder.is_dir():
         raise MiniragError(
-            "the notebooks are not part of the installed package. Clone the repository and run minirag there."
+            "the notebooks are not part of the installed package. Clone the repository and run"
+            " minirag there."
         )
     return folder
 
@@ -34,7 +35,8 @@ def lab_command(folder: Path, browser: bool = True, port: int | None = None) -> 
         raise MiniragError(f"{START} is missing from {folder}. Restore it from version control.")
     if importlib.util.find_spec("jupyterlab") is None:
         raise MiniragError(
-            'JupyterLab is not installed. Install the kit as its README says: pip install -e ".[offline]" -c constraints.txt'
+            "JupyterLab is not installed. Install the kit as its README says: pip install -e"
+            ' ".[offline]" -c constraints.txt'
         )
     page = f"--LabApp.default_url=/lab/tree/{folder.name}/{START}"
     command = [sys.executable, "-m", "jupyterlab", page]
@@ -179,9 +181,13 @@ def search_map(words: str) -> str:
         long = {word for entry in written.values() for word in entry.split() if len(word) > 3}
         hint = did_you_mean(words, sorted({*papers(), *long}))
         raise MiniragError(
-            f"no paper and no element of one is called {words!r}.{hint} Papers: {', '.join(papers())}."
+            f"no paper and no element of one is called {words!r}.{hint} Papers:"
+            f" {', '.join(papers())}."
         )
-    head = f"{len(found)} of {len(written)} elements have {words!r} in their id or name. Whole papers: minirag map {' | '.join(papers())}"
+    head = (
+        f"{len(found)} of {len(written)} elements have {words!r} in their id or name. Whole papers:"
+        f" minirag map {' | '.join(papers())}"
+    )
     return "\n".join([head, "", *(entry for key, entry in _entries(text()) if key in found)])
 
 

@@ -35,8 +35,8 @@ class EmbeddingCache:
     """Keys to vectors in `cache_folder()/embeddings/vectors.sqlite`.
 
     A value that fails its checksum counts as absent. Where the file cannot be read, or cannot be
-    written, one warning is given and that is not tried again: slower, never wrong. A file that can only be read (a course's shared
-    folder) is still read.
+    written, one warning is given and that is not tried again: slower, never wrong. A file that can
+    only be read (a course's shared folder) is still read.
     """
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Without a model: the tasks' offline rules, and the dry run that counts what a model would cost."""
+"""Without a model: the tasks' offline rules, and the dry run that counts what one would cost."""
 
 from pathlib import Path
 

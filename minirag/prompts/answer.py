@@ -16,9 +16,10 @@ from .rules.quotes import Unit, best_quotes, content_words
 from .task import Fields, Task
 
 ANSWER_SYSTEM = (
-    "You answer questions from the passages you are given, and from nothing else. First write one line that starts with "
-    '"Thought:" and says how the passages lead to the answer, step by step. Then write a line that starts with "Answer:" and holds '
-    "the answer alone, as short as it can be: a name, a date, a number, yes or no."
+    "You answer questions from the passages you are given, and from nothing else. First write one"
+    ' line that starts with "Thought:" and says how the passages lead to the answer, step by step.'
+    ' Then write a line that starts with "Answer:" and holds the answer alone, as short as it can'
+    " be: a name, a date, a number, yes or no."
 )
 ANSWER_TEMPLATE = """Passages:
 
@@ -28,13 +29,22 @@ Question: $question"""
 ANSWER_EXAMPLE = (
     {
         "passages": [
-            "Harrowgate Observatory\nHarrowgate Observatory stands on Mount Orrin. It was founded in 1911 by Ilse Brandt.",
+            (
+                "Harrowgate Observatory\nHarrowgate Observatory stands on Mount Orrin. It was"
+                " founded in 1911 by Ilse Brandt."
+            ),
             "Selm\nSelm is the oldest port of Veldania.",
-            "Ilse Brandt\nIlse Brandt (1870-1942) was an astronomer. She was born in Selm and died in Carrow.",
+            (
+                "Ilse Brandt\nIlse Brandt (1870-1942) was an astronomer. She was born in Selm and"
+                " died in Carrow."
+            ),
         ],
         "question": "In which town was the founder of Harrowgate Observatory born?",
     },
-    "Thought: Harrowgate Observatory was founded by Ilse Brandt. Ilse Brandt was born in Selm.\nAnswer: Selm",
+    (
+        "Thought: Harrowgate Observatory was founded by Ilse Brandt. Ilse Brandt was born in"
+        " Selm.\nAnswer: Selm"
+    ),
 )
 MARK = re.compile(r"\banswer[ \t*]{0,9}[:：]\**", re.IGNORECASE)
 NEXT = re.compile(r"\n[ \t*]*(?:thought|answer|question)[ \t*]{0,9}[:：]", re.IGNORECASE)
@@ -42,7 +52,8 @@ WHEN = re.compile(r"\bwhen\b|\b(?:what|which) year\b|什么时候|哪一年")
 HOW_MANY = re.compile(r"\bhow (?:many|much|old|long|far|high|tall)\b|多少")
 MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 YEAR_OR_DATE = re.compile(
-    rf"(?:\d{{1,2}} )?{MONTH}(?: \d{{1,2}},)? \d{{4}}|\b[12]\d{{3}}\b|\d{{1,4}}年(?:\d{{1,2}}月)?(?:\d{{1,2}}日)?"
+    rf"(?:\d{{1,2}} )?{MONTH}(?: \d{{1,2}},)?"
+    r" \d{4}|\b[12]\d{3}\b|\d{1,4}年(?:\d{1,2}月)?(?:\d{1,2}日)?"
 )
 NUMBER = re.compile(
     r"\d[\d,.]*\d|\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million)\b"
@@ -160,8 +171,8 @@ FULL_ANSWER = Task(
 
 
 DIRECT_SYSTEM = (
-    'You answer questions from what you know. Write nothing but one line that starts with "Answer:" and holds the answer alone, as short as it can '
-    "be: a name, a date, a number, yes or no."
+    'You answer questions from what you know. Write nothing but one line that starts with "Answer:"'
+    " and holds the answer alone, as short as it can be: a name, a date, a number, yes or no."
 )
 
 DIRECT = Task(

@@ -1,8 +1,8 @@
 """Reasoning written out: all of it without any passage, or one sentence at a time beside passages.
 
 `chain_of_thought` reasons from what the model knows and says the answer behind a fixed marker.
-`thought` is the next sentence, given what was retrieved so far (IRCoT); one worked example stands in
-its instruction, as in the released code: passages, a question and all thoughts that answer it.
+`thought` is the next sentence, given what was retrieved so far (IRCoT); one worked example stands
+in its instruction, as in the released code: passages, a question and all thoughts that answer it.
 """
 
 import re
@@ -13,17 +13,22 @@ from .json_replies import LONGEST, THOUGHT
 from .task import Fields, Task
 
 CHAIN_OF_THOUGHT_SYSTEM = (
-    "You answer questions from what you know. First reason in a few short sentences. Then write one last sentence that starts with "
-    '"The answer is" and holds the answer alone, as short as it can be.'
+    "You answer questions from what you know. First reason in a few short sentences. Then write one"
+    ' last sentence that starts with "The answer is" and holds the answer alone, as short as it'
+    " can be."
 )
-CHAIN_OF_THOUGHT_TEMPLATE = """Question: A bakery sells rolls in bags of six. How many bags are needed for 20 guests who eat two rolls each?
-Reasoning: 20 guests who eat two rolls each eat 40 rolls. 40 divided by 6 is a little more than 6, so six bags are too few. The answer is 7.
+CHAIN_OF_THOUGHT_TEMPLATE = """Question: A bakery sells rolls in bags of six. How many bags are \
+needed for 20 guests who eat two rolls each?
+Reasoning: 20 guests who eat two rolls each eat 40 rolls. 40 divided by 6 is a little more than \
+6, so six bags are too few. The answer is 7.
 
 Question: Did the author of Frankenstein live to see the first underground railway in London?
-Reasoning: Frankenstein was written by Mary Shelley. She died in 1851. The first underground railway in London opened in 1863. The answer is no.
+Reasoning: Frankenstein was written by Mary Shelley. She died in 1851. The first underground \
+railway in London opened in 1863. The answer is no.
 
 Question: Into which sea does the river flow on which Vienna stands?
-Reasoning: Vienna stands on the Danube. The Danube flows into the Black Sea. The answer is the Black Sea.
+Reasoning: Vienna stands on the Danube. The Danube flows into the Black Sea. The answer is the \
+Black Sea.
 
 Question: $question
 Reasoning:"""

@@ -8,19 +8,24 @@ from .task import Fields, Task
 
 WHAT = "Statements about an entity that could be checked, or that somebody might dispute"
 SYSTEM = (
-    "You read a text and write down what is claimed of the entities you are given. One record in round brackets for each claim, fields "
-    "separated by <|>, records by ##, and <|COMPLETE|> after the last. Write NONE where a field has no value."
+    "You read a text and write down what is claimed of the entities you are given. One record in"
+    " round brackets for each claim, fields separated by <|>, records by ##, and <|COMPLETE|> after"
+    " the last. Write NONE where a field has no value."
 )
 TEMPLATE = """Entities: $entities
 What counts as a claim: $claim_description
 
-A claim: (subject<|>object<|>type of claim<|>TRUE, FALSE or SUSPECTED<|>start date<|>end date<|>what is claimed, in full sentences<|>\
+A claim: (subject<|>object<|>type of claim<|>TRUE, FALSE or SUSPECTED<|>start date<|>end \
+date<|>what is claimed, in full sentences<|>\
 the sentence of the text it stands in)
 
 Text:
 $title
 $text"""
-EXAMPLE_TEXT = "In 1911 Ilse Brandt founded Harrowgate Observatory. A rival said that she had copied its plans."
+EXAMPLE_TEXT = (
+    "In 1911 Ilse Brandt founded Harrowgate Observatory. A rival said that she had copied its"
+    " plans."
+)
 FOUNDING, PLAGIARISM = EXAMPLE_TEXT[:51], EXAMPLE_TEXT[52:]
 OBSERVATORY, FOUNDED = "Harrowgate Observatory", "She founded the observatory."
 COPIED = "A rival said that she copied the plans."

@@ -11,12 +11,14 @@ from .rules.names import sentences_of
 from .task import Fields, Task
 
 SYSTEM = (
-    "You write a report on one community of a knowledge graph, for readers who will use it in place of the sources. You are given its entities, "
-    "relationships and claims, each with a number, or reports on its parts. Use nothing else. After each statement name what it rests on, like this: "
-    "[Data: Entities (3, 8); Relationships (12)]. Reply with one JSON object and nothing beside it:\n"
-    '{"title": a short name for the community that mentions its main entities, "summary": what it is about and how its parts are related, '
-    '"rating": a number from 0 to 10 for its impact, "rating_explanation": one sentence, '
-    '"findings": [{"summary": a short sentence, "explanation": a paragraph with its data in brackets}, 5 to 10 of these]}'
+    "You write a report on one community of a knowledge graph, for readers who will use it in place"
+    " of the sources. You are given its entities, relationships and claims, each with a number, or"
+    " reports on its parts. Use nothing else. After each statement name what it rests on, like"
+    " this: [Data: Entities (3, 8); Relationships (12)]. Reply with one JSON object and nothing"
+    ' beside it:\n{"title": a short name for the community that mentions its main entities,'
+    ' "summary": what it is about and how its parts are related, "rating": a number from 0 to 10'
+    ' for its impact, "rating_explanation": one sentence, "findings": [{"summary": a short'
+    ' sentence, "explanation": a paragraph with its data in brackets}, 5 to 10 of these]}'
 )
 TEMPLATE = """The community:
 
@@ -104,8 +106,10 @@ def rule(fields: Fields) -> str:
         "title": " and ".join(names) or "An empty community",
         "summary": f"{NOTICE}: {', '.join(counts) or 'nothing to read'}. {words}".strip(),
         "rating": round(min(10.0, math.sqrt(len(rows))), 1),
-        "rating_explanation": "A size, not a judgement of impact: the square root of the "
-        f"{len(rows)} elements read, at most 10.",
+        "rating_explanation": (
+            "A size, not a judgement of impact: the square root of the "
+            f"{len(rows)} elements read, at most 10."
+        ),
         "findings": findings,
     }
     return json.dumps(report, ensure_ascii=False)

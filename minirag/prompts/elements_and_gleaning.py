@@ -1,9 +1,9 @@
 """The entities and relationships of a chunk, each with a description, as delimited tuples; and the
 turns that ask for those that were missed.
 
-`rich_elements` also asks for a relationship's keywords, as LightRAG does. `glean_check` asks whether
-entities were missed, and so whether a chunk is gleaned once more; `gleaning` asks for the missing
-ones.
+`rich_elements` also asks for a relationship's keywords, as LightRAG does. `glean_check` asks
+whether entities were missed, and so whether a chunk is gleaned once more; `gleaning` asks for the
+missing ones.
 
 Differs from the paper in: it biases two tokens by 100 to force a yes or a no. Token numbers differ
 from model to model, so here the prompt asks for one word and the parser takes the first yes or no.
@@ -28,11 +28,14 @@ from .task import Fields, Task
 
 ENTITY_TYPES = ("organization", "person", "geo", "event")
 ELEMENTS_SYSTEM = (
-    "You read a text and write down the elements of a graph: first its entities, then the relationships between those that are clearly "
-    "related. One record in round brackets for each, fields separated by <|>, records by ##, and <|COMPLETE|> after the last."
+    "You read a text and write down the elements of a graph: first its entities, then the"
+    " relationships between those that are clearly related. One record in round brackets for each,"
+    " fields separated by <|>, records by ##, and <|COMPLETE|> after the last."
 )
-FORM = """An entity: ("entity"<|>name<|>one of the types<|>what the text says of it, in full sentences)
-A relationship: ("relationship"<|>name of one entity<|>name of another<|>why they are related<|>strength, a number from 1 to 10)"""
+FORM = """An entity: ("entity"<|>name<|>one of the types<|>what the text says of it, in full \
+sentences)
+A relationship: ("relationship"<|>name of one entity<|>name of another<|>why they are \
+related<|>strength, a number from 1 to 10)"""
 ELEMENTS_TEMPLATE = """Entity types: $entity_types
 
 $form
@@ -94,7 +97,7 @@ def show_types(fields: Fields) -> Fields:
 
 
 def find_elements(fields: Fields) -> tuple[list[EntityRecord], Pairs]:
-    """(entities, {(first, second): [(sentence, wording between them), ...]}) of a chunk, by rule."""
+    """(entities, {(first, second): [(sentence, words between them), ...]}) of a chunk, by rule."""
     title = re.sub(r"^The (?=[^\W\d_a-z])", "", clean(fields.get("title", "")))
     text, asked = fields["text"], (*(fields.get("entity_types") or ENTITY_TYPES), "other")
     described: dict[str, list[str]] = {}
@@ -153,7 +156,7 @@ def elements_by_rule(fields: Fields, rich: bool = False) -> str:
 
 
 def rich_elements_by_rule(fields: Fields) -> str:
-    """As the rule for `elements`; keywords are the longer words that stand between the two names."""
+    """As the rule for `elements`; keywords are the longer words that stand between two names."""
     return elements_by_rule(fields, rich=True)
 
 
@@ -178,8 +181,10 @@ ELEMENTS = Task(
 )
 
 
-RICH_FORM = """An entity: ("entity"<|>name<|>one of the types<|>what the text says of it, in full sentences)
-A relationship: ("relationship"<|>name of one entity<|>name of another<|>why they are related<|>keywords for the theme of the relationship, \
+RICH_FORM = """An entity: ("entity"<|>name<|>one of the types<|>what the text says of it, in full \
+sentences)
+A relationship: ("relationship"<|>name of one entity<|>name of another<|>why they are \
+related<|>keywords for the theme of the relationship, \
 separated by commas<|>strength, a number from 1 to 10)"""
 
 RICH_ELEMENTS = Task(
@@ -254,7 +259,8 @@ $text
 Records so far:
 $records
 
-MANY entities of this text are still missing. Write the missing ones, and their relationships, in the same form; repeat none."""
+MANY entities of this text are still missing. Write the missing ones, and their relationships, in \
+the same form; repeat none."""
 
 
 def gleaning_by_rule(fields: Fields) -> str:

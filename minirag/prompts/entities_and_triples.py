@@ -12,8 +12,9 @@ from .rules.names import names_asked, names_of_passage, sentences_of
 from .task import Fields, Task
 
 PASSAGE_SYSTEM = (
-    "You read one passage of an encyclopaedia and list the named entities in it: people, places, organisations, works, events, "
-    "things with a name of their own, and dates. Copy each one as it is written. Reply with one JSON object and nothing else."
+    "You read one passage of an encyclopaedia and list the named entities in it: people, places,"
+    " organisations, works, events, things with a name of their own, and dates. Copy each one as it"
+    " is written. Reply with one JSON object and nothing else."
 )
 PASSAGE_TEMPLATE = """List the named entities of this passage as {"named_entities": [...]}.
 
@@ -23,13 +24,15 @@ $text"""
 
 EXAMPLE_FIELDS = {
     "title": "Harrowgate Observatory",
-    "text": "Harrowgate Observatory stands on Mount Orrin in northern Veldania. It was founded in 1911 by Ilse Brandt, who discovered "
-    "the comet Tamsin there. Since 1987 it has belonged to the University of Selm.",
+    "text": (
+        "Harrowgate Observatory stands on Mount Orrin in northern Veldania. It was founded in 1911"
+        " by Ilse Brandt, who discovered the comet Tamsin there. Since 1987 it has belonged to the"
+        " University of Selm."
+    ),
 }
 EXAMPLE_ENTITIES = tuple(
-    "Harrowgate Observatory, Mount Orrin, Veldania, 1911, Ilse Brandt, Tamsin, 1987, University of Selm".split(
-        ", "
-    )
+    "Harrowgate Observatory, Mount Orrin, Veldania, 1911, Ilse Brandt, Tamsin, 1987, University of"
+    " Selm".split(", ")
 )
 
 
@@ -65,8 +68,9 @@ PASSAGE_ENTITIES = Task(
 
 
 QUESTION_SYSTEM = (
-    "You list the named entities that a question mentions, so that they can be looked up. Copy each one as it is written and add "
-    "nothing the question does not say. Reply with one JSON object and nothing else."
+    "You list the named entities that a question mentions, so that they can be looked up. Copy each"
+    " one as it is written and add nothing the question does not say. Reply with one JSON object"
+    " and nothing else."
 )
 QUESTION_TEMPLATE = """List the named entities of this question as {"named_entities": [...]}.
 
@@ -92,7 +96,10 @@ QUESTION_ENTITIES = Task(
     max_tokens=300,
     example=(
         {
-            "question": "Did Ilse Brandt, who founded Harrowgate Observatory, ever teach at the University of Selm?"
+            "question": (
+                "Did Ilse Brandt, who founded Harrowgate Observatory, ever teach at the University"
+                " of Selm?"
+            )
         },
         '{"named_entities": ["Ilse Brandt", "Harrowgate Observatory", "University of Selm"]}',
     ),
@@ -100,11 +107,13 @@ QUESTION_ENTITIES = Task(
 
 
 TRIPLES_SYSTEM = (
-    "You turn one passage into the edges of a knowledge graph. Write down what it states as triples of subject, relation and "
-    "object. Use the listed entities wherever you can, at least one in every triple and two if possible; put a name in the place of "
-    "he, she, it or they. Reply with one JSON object and nothing else."
+    "You turn one passage into the edges of a knowledge graph. Write down what it states as triples"
+    " of subject, relation and object. Use the listed entities wherever you can, at least one in"
+    " every triple and two if possible; put a name in the place of he, she, it or they. Reply with"
+    " one JSON object and nothing else."
 )
-TRIPLES_TEMPLATE = """Write the statements of this passage as {"triples": [[subject, relation, object], ...]}.
+TRIPLES_TEMPLATE = """Write the statements of this passage as {"triples": [[subject, relation, \
+object], ...]}.
 
 Passage:
 $title

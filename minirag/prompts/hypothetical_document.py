@@ -6,8 +6,9 @@ from .json_replies import LONGEST, THOUGHT
 from .task import Task
 
 SYSTEM = (
-    "You write one short encyclopaedia passage that answers a question. If you do not know the answer, invent one that sounds right: the passage is "
-    "used to find real passages like it and is never shown to anybody. Reply with the passage alone."
+    "You write one short encyclopaedia passage that answers a question. If you do not know the"
+    " answer, invent one that sounds right: the passage is used to find real passages like it and"
+    " is never shown to anybody. Reply with the passage alone."
 )
 
 

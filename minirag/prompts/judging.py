@@ -11,9 +11,10 @@ from .json_replies import Pairs, read_text, read_values
 from .task import Fields, Task
 
 JUDGE_SYSTEM = (
-    "You compare two answers to the same question by one criterion and nothing else. Name the better one; call it a tie only if the answers are much alike and "
-    "what sets them apart is negligible. Reply with one JSON object and nothing beside it: "
-    '{"winner": 1 or 2, or 0 for a tie, "reason": why, in a few sentences}'
+    "You compare two answers to the same question by one criterion and nothing else. Name the"
+    " better one; call it a tie only if the answers are much alike and what sets them apart is"
+    ' negligible. Reply with one JSON object and nothing beside it: {"winner": 1 or 2, or 0 for a'
+    ' tie, "reason": why, in a few sentences}'
 )
 JUDGE_TEMPLATE = """Question: $question
 

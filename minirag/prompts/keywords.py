@@ -1,4 +1,6 @@
-"""Task: the keywords of a question on two levels, as LightRAG asks for them; PathRAG uses them too."""
+"""Task: the keywords of a question on two levels, as LightRAG asks for them; PathRAG uses them
+too.
+"""
 
 import json
 from typing import NamedTuple
@@ -8,17 +10,19 @@ from .rules.names import RUN, STOP_WORDS, asked_parts, names_asked
 from .task import Fields, Task
 
 SYSTEM = (
-    "You list keywords of a question, so that a graph of entities and relationships can be searched with them. High-level keywords name "
-    "the theme that is asked about; low-level keywords name the particular things: people, places, objects, terms. Add nothing that the "
-    "question does not speak of. Reply with one JSON object and nothing else."
+    "You list keywords of a question, so that a graph of entities and relationships can be searched"
+    " with them. High-level keywords name the theme that is asked about; low-level keywords name"
+    " the particular things: people, places, objects, terms. Add nothing that the question does not"
+    " speak of. Reply with one JSON object and nothing else."
 )
-TEMPLATE = """List the keywords of this question as {"high_level_keywords": [...], "low_level_keywords": [...]}.
+TEMPLATE = """List the keywords of this question as {"high_level_keywords": [...], \
+"low_level_keywords": [...]}.
 
 Question: $question"""
 
 
 class Keywords(NamedTuple):
-    """What a question is about, in general (`high`) and in particular (`low`). Either may be empty."""
+    """What a question is about, in general (`high`) and in particular (`low`), if anything."""
 
     high: tuple[str, ...] = ()
     low: tuple[str, ...] = ()
@@ -61,8 +65,14 @@ KEYWORDS = Task(
     max_tokens=300,
     example=(
         {
-            "question": "How did Ilse Brandt's quarrel with the University of Selm change astronomy in Veldania?"
+            "question": (
+                "How did Ilse Brandt's quarrel with the University of Selm change astronomy in"
+                " Veldania?"
+            )
         },
-        '{"high_level_keywords": ["academic quarrel", "history of astronomy"], "low_level_keywords": ["Ilse Brandt", "University of Selm", "Veldania"]}',
+        (
+            '{"high_level_keywords": ["academic quarrel", "history of astronomy"],'
+            ' "low_level_keywords": ["Ilse Brandt", "University of Selm", "Veldania"]}'
+        ),
     ),
 )

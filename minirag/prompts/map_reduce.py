@@ -16,9 +16,11 @@ from .task import Fields, Task
 
 Scored = tuple[str, float]  # a partial answer or a point, and how helpful it is, from 0 to 100
 MAP_ANSWER_SYSTEM = (
-    "You read one part of a collection and answer the question from that part alone. Say everything in it that helps, and after each statement name "
-    "what it rests on, as the part names it, in square brackets. Then score from 0 to 100 how helpful your answer is for the question; an answer that "
-    'does not help scores 0. Reply with one JSON object and nothing beside it: {"answer": your answer, "score": a whole number}'
+    "You read one part of a collection and answer the question from that part alone. Say everything"
+    " in it that helps, and after each statement name what it rests on, as the part names it, in"
+    " square brackets. Then score from 0 to 100 how helpful your answer is for the question; an"
+    " answer that does not help scores 0. Reply with one JSON object and nothing beside it:"
+    ' {"answer": your answer, "score": a whole number}'
 )
 MAP_TEMPLATE = """Part of the collection:
 
@@ -38,7 +40,7 @@ def show_window(fields: Fields) -> Fields:
 
 
 def read_map_answer(text: str) -> tuple[tuple[Scored, ...], int]:
-    """(((answer, score),), dropped): one pair, or none where the reply has no answer or no score."""
+    """(((answer, score),), dropped): one pair, or none where there is no answer or no score."""
     for pairs in read_values(text)[1]:
         answer = next(map(read_text, pairs.lookup("answer")), None)
         score = next((read_number(value, 0, 100) for value in pairs.lookup("score")), None)
@@ -74,9 +76,11 @@ MAP_ANSWER = Task(
 
 
 MAP_POINTS_SYSTEM = (
-    "You read one part of a collection and list the key points in it that help to answer the question, from that part alone. In each point name what it "
-    "rests on, as the part names it, in square brackets, and score from 0 to 100 how important the point is for the answer. Reply with one JSON object and "
-    'nothing beside it: {"points": [{"description": the point, "score": a whole number}, ...]}'
+    "You read one part of a collection and list the key points in it that help to answer the"
+    " question, from that part alone. In each point name what it rests on, as the part names it, in"
+    " square brackets, and score from 0 to 100 how important the point is for the answer. Reply"
+    ' with one JSON object and nothing beside it: {"points": [{"description": the point, "score": a'
+    " whole number}, ...]}"
 )
 
 
@@ -132,7 +136,10 @@ REDUCE_ANSWER_TEMPLATE = """Partial answers, the best first:
 $context
 
 Question: $question"""
-REDUCE_ANSWER_NOTICE = "Quoted by rule, no language model, from the partial answers that overlap most with the question's words:"
+REDUCE_ANSWER_NOTICE = (
+    "Quoted by rule, no language model, from the partial answers that overlap most with the"
+    " question's words:"
+)
 MOST_LINES = 8
 
 

@@ -10,9 +10,10 @@ from .rules.names import sentences_of
 from .task import Fields, Task
 
 SYSTEM = (
-    "You split a passage into propositions. Each one is a single sentence that states one fact, and that can be understood without the others: take "
-    "long sentences apart, and put names in the place of he, she, it, they, this and there. Leave nothing out and add nothing. Reply with one JSON "
-    "object and nothing else."
+    "You split a passage into propositions. Each one is a single sentence that states one fact, and"
+    " that can be understood without the others: take long sentences apart, and put names in the"
+    " place of he, she, it, they, this and there. Leave nothing out and add nothing. Reply with one"
+    " JSON object and nothing else."
 )
 TEMPLATE = """Write the propositions of this passage as {"propositions": [...]}.
 

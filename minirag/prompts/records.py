@@ -192,10 +192,10 @@ def read_instances_as_released(text: str) -> tuple[Instances, int]:
     """
     entities, relationships, dropped = [], [], 0
     for piece in text[:LONGEST].split(RECORD):
-        piece = re.sub(r"^\(|\)$", "", piece.strip())
-        if not piece or piece == END:
+        body = re.sub(r"^\(|\)$", "", piece.strip())
+        if not body or body == END:
             continue
-        tag, *fields = piece.split(TUPLE)
+        tag, *fields = body.split(TUPLE)
         if tag == '"entity"' and len(fields) >= 3:
             entities.append(EntityRecord(*map(clean, fields[:3])))
         elif tag == '"relationship"' and len(fields) >= 4:
@@ -213,9 +213,9 @@ def read_claims(text: str) -> tuple[tuple[ClaimRecord, ...], int]:
     """
     records, dropped = fields_of(text)
     claims = []
-    for fields in records:
-        fields = fields[1:] if fields[0].lower() == "claim" else fields
-        fields = ["" if field.upper() in ("NONE", "NULL", "UNKNOWN") else field for field in fields]
+    for record in records:
+        own = record[1:] if record[0].lower() == "claim" else record
+        fields = ["" if field.upper() in ("NONE", "NULL", "UNKNOWN") else field for field in own]
         if len(fields) >= 3 and fields[0]:
             padded = [*fields, *[""] * 7][:7]
             claims.append(ClaimRecord._make([*padded, " ".join(fields[7:])]))

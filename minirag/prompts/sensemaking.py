@@ -7,8 +7,9 @@ from .json_replies import Pairs, is_array, read_items, read_text
 from .task import Task
 
 USER_TASKS_SYSTEM = (
-    "You imagine who would want to make sense of a collection of texts as a whole. Reply with one JSON object and nothing beside it: "
-    '{"users": [{"user": who, with an interest, "tasks": [what this user wants to find out about the collection as a whole, ...]}, ...]}'
+    "You imagine who would want to make sense of a collection of texts as a whole. Reply with one"
+    ' JSON object and nothing beside it: {"users": [{"user": who, with an interest, "tasks": [what'
+    " this user wants to find out about the collection as a whole, ...]}, ...]}"
 )
 USER_TASKS_TEMPLATE = """The collection: $description
 
@@ -42,8 +43,9 @@ USER_TASKS = Task(
 
 
 GLOBAL_QUESTIONS_SYSTEM = (
-    "You write questions that a user with a task would ask of a collection of texts. Each must need an understanding of the whole collection, and must not "
-    'ask for a detail of one text. Reply with one JSON object and nothing beside it: {"questions": [a question, ...]}'
+    "You write questions that a user with a task would ask of a collection of texts. Each must need"
+    " an understanding of the whole collection, and must not ask for a detail of one text. Reply"
+    ' with one JSON object and nothing beside it: {"questions": [a question, ...]}'
 )
 GLOBAL_QUESTIONS_TEMPLATE = """The collection: $description
 User: $user

@@ -1,5 +1,5 @@
-"""Summaries: one description of an element out of all that was written about it, and the summary of a
-cluster of texts, a virtual parent in a tree.
+"""Summaries: one description of an element out of all that was written about it, and the summary
+of a cluster of texts, a virtual parent in a tree.
 """
 
 from collections.abc import Iterable
@@ -10,8 +10,9 @@ from .rules.names import sentences_of
 from .task import Fields, Task
 
 SUMMARISE_SYSTEM = (
-    "You merge several descriptions of one thing into a single one. Keep every fact, say each once, resolve contradictions, write in the "
-    "third person and name the thing. Reply with the description alone."
+    "You merge several descriptions of one thing into a single one. Keep every fact, say each once,"
+    " resolve contradictions, write in the third person and name the thing. Reply with the"
+    " description alone."
 )
 SUMMARISE_TEMPLATE = """Thing: $name
 
@@ -68,7 +69,10 @@ SUMMARISE = Task(
 )
 
 
-CLUSTER_SUMMARY_SYSTEM = "You summarise texts that belong together, keeping as many details as fit. Reply with the summary alone."
+CLUSTER_SUMMARY_SYSTEM = (
+    "You summarise texts that belong together, keeping as many details as fit. Reply with the"
+    " summary alone."
+)
 CLUSTER_SUMMARY_TEMPLATE = """Texts:
 
 $texts

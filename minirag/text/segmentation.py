@@ -9,7 +9,8 @@ NEVER = frozenset("mr mrs ms mx dr prof messrs v vs cf ca approx viz e.g i.e z.b
 # After these a number follows, as in "No. 5", "Fig. 2", "Jan. 3", "Vol. IV". Otherwise they are
 # words of their own.
 NUMBERED = frozenset(
-    "no nos nr fig figs eq eqs sec ch chap art vol vols p pp pg b d c op jan feb mar apr jun jul aug sep sept oct nov dec".split()
+    "no nos nr fig figs eq eqs sec ch chap art vol vols p pp pg b d c op jan feb mar apr jun jul"
+    " aug sep sept oct nov dec".split()
 )
 # These may stand within a sentence or close it; the next word decides.
 EITHER = frozenset(
@@ -18,9 +19,10 @@ EITHER = frozenset(
 )
 # Words that begin a new sentence after an abbreviation or an initial.
 STARTERS = frozenset(
-    "the a an this that these those it its he his she her they their we our you your there here in on at by for from with after before during "
-    "until when while since as although though however but and so if then thus once both each many most "
-    "some such another no not who what where why how despite because later today".split()
+    "the a an this that these those it its he his she her they their we our you your there here in"
+    " on at by for from with after before during until when while since as although though however"
+    " but and so if then thus once both each many most some such another no not who what where why"
+    " how despite because later today".split()
 )
 CLOSERS = r"(?:[\"'”’»›)\]}」』】）〉》]|\[\d+\])*"
 STOP = re.compile(rf"(?P<wide>[。！？｡]+|[।॥۔؟።။։។]+){CLOSERS}|(?P<mark>[.!?…]+){CLOSERS}(?=\s|$)")

@@ -102,7 +102,8 @@ def _checked(text: str, spans: list[Span]) -> list[Span]:
     for span in spans:
         if len(span) != 2 or not ends <= span[0] <= span[1] <= len(text):
             raise MiniragError(
-                f"The tokenizer function gave the span {span!r}; it must return (start, end) pairs in order, without overlap, inside the text."
+                f"The tokenizer function gave the span {span!r}; it must return (start, end) pairs"
+                " in order, without overlap, inside the text."
             )
         ends = span[1]
     return spans
@@ -127,7 +128,8 @@ def _hugging_face(name: str) -> "tokenizers.Tokenizer":
         from tokenizers import Tokenizer
     except ImportError as error:
         raise MiniragError(
-            "This tokenizer needs the package tokenizers: pip install tokenizers. 'regex' needs nothing."
+            "This tokenizer needs the package tokenizers: pip install tokenizers. 'regex' needs"
+            " nothing."
         ) from error
     path = Path(name) / "tokenizer.json" if Path(name).is_dir() else Path(name)
     try:
@@ -137,7 +139,8 @@ def _hugging_face(name: str) -> "tokenizers.Tokenizer":
     # tokenizers raises bare Exception for everything, from a missing file to a broken one
     except Exception as error:
         raise MiniragError(
-            f"No tokenizer could be read from {name!r}: it is no tokenizer.json, no folder with one, and not reachable on the hub."
+            f"No tokenizer could be read from {name!r}: it is no tokenizer.json, no folder with"
+            " one, and not reachable on the hub."
         ) from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -164,7 +167,8 @@ def _tiktoken(name: str) -> "tiktoken.Encoding":
         import tiktoken
     except ImportError as error:
         raise MiniragError(
-            "The tokenizer 'tiktoken:...' needs the package tiktoken: pip install tiktoken. 'regex' needs nothing."
+            "The tokenizer 'tiktoken:...' needs the package tiktoken: pip install tiktoken. 'regex'"
+            " needs nothing."
         ) from error
     known = tiktoken.list_encoding_names()
     if name not in known:
@@ -173,5 +177,6 @@ def _tiktoken(name: str) -> "tiktoken.Encoding":
         return tiktoken.get_encoding(name)
     except OSError as error:  # requests' errors are OSErrors
         raise MiniragError(
-            f"tiktoken could not download its encoding {name!r}; it needs a network once. 'regex' needs none."
+            f"tiktoken could not download its encoding {name!r}; it needs a network once. 'regex'"
+            " needs none."
         ) from error

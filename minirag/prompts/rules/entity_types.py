@@ -1,22 +1,38 @@
-"""What kind of thing a name is, guessed from how it is written: the offline stand-in for judgement."""
+"""What kind of thing a name is, guessed from how it is written: the offline stand-in for
+judgement.
+"""
 
 import re
 
-TITLES = "Dr Mr Mrs Ms Miss Sir Dame Lady Lord Prof Professor Bishop King Queen Captain Agent Saint President Judge Father Sister".split()
+TITLES = (
+    "Dr Mr Mrs Ms Miss Sir Dame Lady Lord Prof Professor Bishop King Queen Captain Agent Saint"
+    " President Judge Father Sister".split()
+)
 CUES = {
-    "organization": "University Institute Society Trust Clinic Hospital Company Foundry Group Bank School College Museum Ltd Inc Corporation "
-    "Pharmaceuticals Instruments Library Orchestra Council Ministry Committee Association Press Party Club Agency Squad Laboratory Foundation Department",
-    "event": "Expedition Trial War Battle Festival Lectures Revolt Election Conference Games Cup Treaty Day Olympics Championship Revolution Operation Study",
-    "geo": "Street Road Avenue Island Islands Mount Lake River Bay Port Valley Garden Court County City Sea Cape Forest Bridge Harbour Square Camp Base "
-    "Coast Ocean Peninsula State Province Kingdom Republic Hill Cross Village Town North South East West",
+    "organization": (
+        "University Institute Society Trust Clinic Hospital Company Foundry Group Bank School"
+        " College Museum Ltd Inc Corporation Pharmaceuticals Instruments Library Orchestra Council"
+        " Ministry Committee Association Press Party Club Agency Squad Laboratory Foundation"
+        " Department"
+    ),
+    "event": (
+        "Expedition Trial War Battle Festival Lectures Revolt Election Conference Games Cup Treaty"
+        " Day Olympics Championship Revolution Operation Study"
+    ),
+    "geo": (
+        "Street Road Avenue Island Islands Mount Lake River Bay Port Valley Garden Court County"
+        " City Sea Cape Forest Bridge Harbour Square Camp Base Coast Ocean Peninsula State Province"
+        " Kingdom Republic Hill Cross Village Town North South East West"
+    ),
     "other": "Disease Syndrome Medal Prize Award Act Law Chair Hour Clock",
 }
 KIND = {cue: kind for kind, cues in CUES.items() for cue in cues.split()}
 PLACE_BEFORE = re.compile(r"\b(?:in|at|near|from|to|across|outside)\s+(?:the\s+)?\Z")
 TITLE_BEFORE = re.compile(rf"\b(?:{'|'.join(TITLES)})\.?\s+\Z")
 DATES = frozenset(
-    "January February March April May June July August September October November December Monday Tuesday Wednesday Thursday Friday Saturday "
-    "Sunday Mondays Tuesdays Wednesdays Thursdays Fridays Saturdays Sundays".split()
+    "January February March April May June July August September October November December Monday"
+    " Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays"
+    " Fridays Saturdays Sundays".split()
 )
 NAME_WORD = re.compile(r"[^\W\d_][\w'’-]*\.?\Z")
 

@@ -17,15 +17,19 @@ from functools import lru_cache
 from ...text.segmentation import Span, sentences
 
 STOP_WORDS = frozenset(
-    "a about after all also although an and another any are as at be because been before being between both but by can could did do does during each few "
-    "for from had has have he her here him his how however i if in into is it its just like many me more most much my no nor not of on once one only or other "
-    "our out over same she should since so some such than that the their them then there these they this those though through thus to under until up upon us "
-    "very was we were what when where whether which while who whom whose why with within without would yet you your".split()
+    "a about after all also although an and another any are as at be because been before being"
+    " between both but by can could did do does during each few for from had has have he her here"
+    " him his how however i if in into is it its just like many me more most much my no nor not of"
+    " on once one only or other our out over same she should since so some such than that the their"
+    " them then there these they this those though through thus to under until up upon us very was"
+    " we were what when where whether which while who whom whose why with within without would yet"
+    " you your".split()
 )
 _UPPER = "A-Z" + "".join(chr(code) for code in range(0xC0, 0x2000) if chr(code).isupper())
 _WORD = rf"[{_UPPER}][\w.'’-]*"
 # not "A. Milne"
-_FUNCTION_WORD = rf"(?:{'|'.join(sorted(word.capitalize() for word in STOP_WORDS))})(?:n?['’]\w{{1,2}})?(?![\w'’-]|(?<=\b[AI])\.)"
+_FUNCTION_WORD = rf"(?:{'|'.join(sorted(word.capitalize() for word in STOP_WORDS))})"
+_FUNCTION_WORD += r"(?:n?['’]\w{1,2})?(?![\w'’-]|(?<=\b[AI])\.)"
 _PARTICLE = r"(?:de|di|du|da|del|van|von)(?: (?:la|las|los|den|der|dem))?"
 
 
@@ -33,7 +37,10 @@ def _runs(inside: str, head: str = "") -> re.Pattern[str]:
     """A pattern for names with these small words `inside`; no function word leads one, and a year
     only after "the".
     """
-    words = rf"(?:(?<=the )\d{{4}} )?(?!{_FUNCTION_WORD}){_WORD}(?:[^\S\n]+(?:(?:{inside}|{_PARTICLE}) )?(?:{_WORD}|\d{{4}}(?!\w)))*"
+    words = (
+        rf"(?:(?<=the )\d{{4}} )?(?!{_FUNCTION_WORD}){_WORD}(?:[^\S\n]+(?:(?:{inside}|{_PARTICLE})"
+        rf" )?(?:{_WORD}|\d{{4}}(?!\w)))*"
+    )
     return re.compile(rf"(?<!\w)(?:{head}{words}|\d{{4}}(?!\d))")
 
 
@@ -61,20 +68,23 @@ HAN_GLUE = re.compile(
 # imperatives, then question words, auxiliaries and imperatives in German, Spanish and French.
 # "Will" and "May", which are names as well, stand in `ASKING`.
 OPENERS = frozenset(
-    "please kindly hello hi hey dear thanks ok okay let tell explain describe list name give show find help compare contrast define discuss "
-    "outline summarise summarize write identify enumerate would shall must "
-    "wer wen wem wessen wann wo wohin woher warum weshalb wieso wie welche welcher welches welchen welchem ist sind hat haben hatte kann können könnte "
-    "könnten ich wir sie uns bitte hallo nenne nennen erkläre erklären beschreibe vergleiche zeige erzähle sag sage gib mir über "
-    "quién quiénes quien qué que cuál cuáles cuándo cuánto cuántos dónde donde cómo es fue puede puedes podría explica explique describa "
-    "compara compare enumera dime dame háblame cuéntame favor por hola "
-    "qui quoi quel quelle quels quelles quand où comment pourquoi combien est est-ce qu expliquez décris décrivez comparez citez donne donnez parle "
-    "parlez dis dites bonjour".split()
+    "please kindly hello hi hey dear thanks ok okay let tell explain describe list name give show"
+    " find help compare contrast define discuss outline summarise summarize write identify"
+    " enumerate would shall must wer wen wem wessen wann wo wohin woher warum weshalb wieso wie"
+    " welche welcher welches welchen welchem ist sind hat haben hatte kann können könnte könnten"
+    " ich wir sie uns bitte hallo nenne nennen erkläre erklären beschreibe vergleiche zeige erzähle"
+    " sag sage gib mir über quién quiénes quien qué que cuál cuáles cuándo cuánto cuántos dónde"
+    " donde cómo es fue puede puedes podría explica explique describa compara compare enumera dime"
+    " dame háblame cuéntame favor por hola qui quoi quel quelle quels quelles quand où comment"
+    " pourquoi combien est est-ce qu expliquez décris décrivez comparez citez donne donnez parle"
+    " parlez dis dites bonjour".split()
 )
 ASKING = re.compile(
     r"(?:will|may)\s+(?:i|we|you|he|she|it|they|there|the|this|that)\b", re.IGNORECASE
 )
 HAN_OPENING = re.compile(
-    "(?:请问|請問|请|請|告诉|告訴|介绍|介紹|解释|解釋|比较|比較|列出|说明|說明|关于|關於|一下|我们|我們|我|你|您|能|可以|[，, ])+"
+    "(?:请问|請問|请|請|告诉|告訴|介绍|介紹|解释|解釋|比较|比較|列出|说明|說明|关于|關於|一下|我们|我們|我|你|您|能|可以|[，"
+    ", ])+"
 )
 # A lone capitalised word that opens a question is a name if it is possessive, alone, or the subject
 # of one of these.
@@ -164,12 +174,11 @@ def names_asked(question: str) -> list[Span]:
     found = [match.span(1) for match in quoted if re.search(rf"[{_UPPER}]", match[1])]
     for start, end, opened in asked_parts(question):
         part = question[start:end]
-        names = names_in(
-            part,
-            question,
-            lambda word: opened or bool(SUBJECT.match(part, part.index(word) + len(word))),
-            IN_QUESTIONS,
-        )
+
+        def is_name(word: str, part: str = part, opened: bool = opened) -> bool:
+            return opened or bool(SUBJECT.match(part, part.index(word) + len(word)))
+
+        names = names_in(part, question, is_name, IN_QUESTIONS)
         found += [
             (start + a, start + b)
             for a, b in names

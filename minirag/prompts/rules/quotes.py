@@ -34,7 +34,7 @@ def content_words(text: str) -> set[str]:
 
 
 def stems(text: str) -> set[str]:
-    """Content words with the commonest English endings taken off, so that "worries" meets "worry"."""
+    """Content words without the commonest English endings, so that "worries" meets "worry"."""
     return {
         ENDING.sub(lambda end: "i" if end[0] in ("ies", "ied", "y") else "", word)
         for word in content_words(text)
@@ -68,7 +68,7 @@ def overlap(question: str, shared: set[str]) -> int:
 
 
 def best_quotes(question: str, units: Iterable[Unit]) -> list[Quote]:
-    """At most four sentences, each of which adds a word of the question or comes from another unit."""
+    """At most four sentences; each adds a word of the question or comes from another unit."""
     quotes: list[Quote] = []
     covered: set[str] = set()
     for quote in best_sentences(question, units):
