@@ -23,8 +23,7 @@ from ..algorithms.flow import PATHS_A_START, edge_flow_paths
 from ..core.graph import Graph
 from ..core.options import Between, Count, Positive
 from ..core.trace import EdgeStep, KeywordStep, NodeStep, Trace
-from ..index.relationships import RelationText
-from ..index.vectors import NodeText
+from ..index.vectors import NodeText, RelationText
 from .base import Sections
 from .pathrag_paths import EdgeText, FlowStep, Lines, Places, Reliable
 from .rich_graph import RichOptions, cited_by_relations, degrees, fitting
