@@ -11,7 +11,7 @@ from small import corpus_of
 import minirag
 from minirag.core.corpus import Extraction
 from minirag.core.errors import MiniragError
-from minirag.graphs.chunk_size import TiringReader, one_document
+from minirag.graphs.elements import TiringReader, one_document
 from minirag.viz import draw_graph, draw_panels
 from minirag.widgets import ChunkSizeExplorer, PassageGraphExplorer
 

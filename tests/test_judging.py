@@ -16,12 +16,13 @@ from minirag.evaluate.judging import (
     SURVEY_CRITERIA,
     Verdict,
     combine,
+    compare_windows,
+    generate_questions,
     judge_answers,
     order_effect,
     win_matrix,
     win_rate,
 )
-from minirag.evaluate.sensemaking import answer_measures, compare_windows, generate_questions
 from minirag.llm import load_llm
 from minirag.methods import METHODS
 from minirag.prompts import TASKS
@@ -325,17 +326,3 @@ def test_five_users_with_five_tasks_and_five_questions_make_125():
         len({(q.user, q.task) for q in questions}) == 25
         and questions[0].text == "task 0.0: question 0?"
     )
-
-
-def test_measures_count_and_judge_nothing():
-    found = answer_measures(
-        "What worries the town?",
-        "The town fears floods [n01]. Floods came, and n0123 is no id.",
-        passages=["n01", "n02"],
-    )
-    assert (
-        found["passages named"] == 1
-        and found["question words taken up, %"] == 50
-        and found["tokens"] > 10
-    )
-    assert answer_measures("?", "")["distinct content words"] == 0

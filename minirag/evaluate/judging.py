@@ -1,5 +1,5 @@
-"""Head-to-head judging by a language model: who wins by which criterion, how often, and how sure
-that is.
+"""Questions that need a whole corpus, and head-to-head judging of their answers by a language
+model: who wins by which criterion, how often, and how sure that is.
 
 Three papers judge, each in its own way, and `judge_answers` does what each says:
 
@@ -41,8 +41,41 @@ CRITERIA = {
 GRAPHRAG_CRITERIA = ("comprehensiveness", "diversity", "empowerment", "directness")
 PATHRAG_CRITERIA = ("comprehensiveness", "diversity", "logicality", "relevance", "coherence")
 SURVEY_CRITERIA = GRAPHRAG_CRITERIA[:3]
+WINDOWS = (8000, 16000, 32000, 64000)
 Ties = Literal["half", "exclude"]
 Slots = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class SenseQuestion:
+    """A global question, and for whom and what it was made up."""
+
+    id: str
+    text: str
+    user: str
+    task: str
+
+
+def generate_questions(
+    llm: LLM, description: str, users: int = 5, tasks: int = 5, questions: int = 5,
+    executor: Executor | None = None,
+) -> list[SenseQuestion]:  # fmt: skip
+    """N users, N tasks for each, N questions for each task, out of a short description of a corpus:
+    125 for N = 5, fewer where a model names fewer.
+
+    Needs a model: the offline rules raise `MiniragError`.
+
+    Source: GraphRAG, Sec. 3.2 (sec-3.2); GraphRAG, Table 1 (tab-1); Survey, Fig. 18 (fig-18)
+    """
+    people = llm("user_tasks", description=description, users=users, tasks=tasks)[:users]
+    pairs = [(user, task) for user, named in people for task in named[:tasks]]
+    fields = [
+        {"description": description, "user": user, "activity": task, "count": questions}
+        for user, task in pairs
+    ]
+    written = llm.map("global_questions", fields, executor=executor, description="questions")
+    rows = [(text, *pair) for pair, texts in zip(pairs, written) for text in texts[:questions]]
+    return [SenseQuestion(f"g{number:03d}", *row) for number, row in enumerate(rows, start=1)]
 
 
 @dataclass(frozen=True)
@@ -236,3 +269,26 @@ def order_effect(verdicts: Sequence[Verdict]) -> dict[str, float | None]:
         "first slot won": 100 * slots[1] / decided if decided else None,
         "contradictory": 100 * contradictory / len(swapped) if swapped else None,
     }
+
+
+def compare_windows(
+    method: Any, judge: LLM, questions: Mapping[str, str], windows: Sequence[int] = WINDOWS,
+    criteria: Sequence[str] = GRAPHRAG_CRITERIA[:3], **judging: Any,
+) -> list[Verdict]:  # fmt: skip
+    """Answer every question with each window and judge the answers pairwise.
+
+    method: one with a window, such as `graphrag-ss`, with which GraphRAG chose its 8k tokens; its
+    language model answers, `judge` compares. questions: {id: text}; **judging: of `judge_answers`.
+    Raises `MiniragError` where a rule would have to answer or to judge.
+
+    Source: GraphRAG, Sec. 3.5 (sec-3.5)
+    """
+    for llm, what in ((method.llm, "answers of several windows"), (judge, "a judgement of them")):
+        if not llm.is_model:
+            raise MiniragError(f"needs a model: {llm.name} cannot give {what}.")
+    methods = {f"{window:,} tokens": method.with_options(window=window) for window in windows}
+    answers = {
+        name: {id: same.answer(text).text for id, text in questions.items()}
+        for name, same in methods.items()
+    }
+    return judge_answers(judge, questions, answers, criteria, **judging)

@@ -1,5 +1,6 @@
 """Element instances of a corpus: what each chunk names, gleaned as often as asked, and what it
-claims; or what the kit's authors wrote for a shipped corpus, item by item.
+claims; or what the kit's authors wrote for a shipped corpus, item by item. And how many references
+to entities a chunk size and a number of gleanings yield, as GraphRAG's Figure 2 asks.
 
 Differs from the paper in: where it forces a yes or no by a logit bias, the check here asks for one
 word. Differs from the released code in: `follow="code"` keeps its order of turns and its reading of
@@ -12,12 +13,14 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ..core.corpus import Chunk, Corpus, Extraction
+from ..core.corpus import Chunk, Corpus, Document, Extraction
 from ..core.errors import MiniragError
 from ..core.files import read_jsonl
 from ..core.options import Options, choose
 from ..corpora.shipped_and_own import ANNOTATIONS, shipped
 from ..llm import LLM
+from ..llm.base import Completion
+from ..prompts import Task
 from ..prompts.elements_and_gleaning import EXAMPLES as PLAIN_EXAMPLES
 from ..prompts.elements_and_gleaning import RICH_EXAMPLES
 from ..prompts.records import (  # fmt: skip
@@ -27,7 +30,10 @@ from ..prompts.records import (  # fmt: skip
     RelationshipRecord,
     read_instances,
     read_instances_as_released,
+    write_records,
 )
+from ..text.chunking import chunk_tokens
+from ..text.tokens import count_tokens
 from .extraction import choose_extraction
 
 Fields = dict[str, Any]  # Any: of a prompt
@@ -113,9 +119,9 @@ def extract_elements(
     unfinished: Sequence[int] = range(len(chunks))
     for number in range(gleanings):
         if chosen.order == "assess first" or number > 0:
-            asked_about = [_so_far(fields[i], replies[i]) for i in unfinished]
-            told = llm.map("glean_check", asked_about, executor=executor, description="glean check")
-            unfinished = [i for i, missed in zip(unfinished, told) if missed]
+            turns = [_so_far(fields[i], replies[i]) for i in unfinished]
+            checks = llm.map("glean_check", turns, executor=executor, description="glean check")
+            unfinished = [i for i, missed in zip(unfinished, checks) if missed]
         turns = [_so_far(fields[i], replies[i], rich) for i in unfinished]
         gleaned = llm.map("gleaning", turns, executor=executor, description="gleaning")
         for i, reply in zip(unfinished, gleaned):
@@ -239,3 +245,54 @@ def _record(kind: Any, row: Mapping[str, Any], where: str) -> Any:
     if kind is RelationshipRecord:
         return record._replace(strength=float(record.strength))
     return record
+
+
+class TiringReader(LLM):
+    """An invented reader, no language model: the offline rules, of whose records it writes at most
+    `limit` entities a reply.
+
+    It stands for the one trait that Figure 2 is about, a reply that does not grow with the text,
+    and for nothing else. Its check is honest, so gleaning brings out the rest.
+    """
+
+    is_model = False
+    travels = True
+
+    def __init__(self, rules: LLM, limit: int = 12) -> None:
+        self.rules, self.limit = rules, limit
+        self.name = f"a reader that tires after {limit} entities (invented, not a language model)"
+        super().__init__()
+
+    def complete(self, task: Task, messages: Any, fields: Any) -> Completion:  # Any: of a prompt
+        reply = self.rules.complete(task, messages, fields)
+        if task.name not in ("elements", "rich_elements", "gleaning"):
+            return reply
+        found = read_instances(reply.text)[0]
+        text = write_records(found.entities[: self.limit])
+        return Completion(text, reply.prompt_tokens, count_tokens(text))
+
+
+def entity_references(
+    documents: Sequence[Document], llm: LLM, size: int = 600, overlap: int = 100, gleanings: int = 0
+) -> dict[str, int]:
+    """{chunks, tokens, references, distinct}: what one setting reads and finds, as plain numbers.
+
+    references: entity instances, an entity once for each chunk and reply that names it, which is
+    what the figure counts. distinct: different names. tokens: of all chunks together, more than the
+    text has by its overlaps.
+
+    Source: GraphRAG, Fig. 2 (fig-2)
+    """
+    chunks = [chunk for document in documents for chunk in chunk_tokens(document, size, overlap)]
+    found = extract_elements(chunks, llm, gleanings=gleanings)
+    named = [entity.name for chunk in chunks for entity in found.entities[chunk.id]]
+    tokens = sum(count_tokens(chunk.text) for chunk in chunks)
+    counts = (len(chunks), tokens, len(named), len(set(named)))
+    return dict(zip(("chunks", "tokens", "references", "distinct"), counts))
+
+
+def one_document(corpus: Corpus, name: str | None = None) -> Document:
+    """All passages of a corpus, in order, as one long untitled document: short passages have no
+    chunk size to speak of.
+    """
+    return Document(name or corpus.name, "\n\n".join(chunk.passage for chunk in corpus.chunks))

@@ -9,7 +9,7 @@ from ..core.corpus import Chunk, Document
 from ..core.errors import MiniragError
 from ..core.graph import Graph
 from ..graphs import passage_graph, shared_entities
-from ..graphs.chunk_size import entity_references
+from ..graphs.elements import entity_references
 from ..llm.base import LLM
 from ..text.chunking import chunk_tokens
 from ..text.tokens import token_spans
