@@ -57,9 +57,6 @@ class ModelOptions(Options):
 
 
 CODE = {
-    "pruning": "elementwise",
-    "prune_at": "input",
-    "edges_in_messages": False,
-    "messages": "along",
-    "merge": "nodes",
-}
+    "pruning": "elementwise", "prune_at": "input", "edges_in_messages": False,
+    "messages": "along", "merge": "nodes",
+}  # fmt: skip
