@@ -212,12 +212,3 @@ class OptionTable(tuple[OptionRow, ...]):
 
 class _NoValue:
     """What no annotation holds."""
-
-
-def route(follow, choices, **kinds):  # type: ignore  # going away
-    refuse_unknown(choices, [name for kind, _ in kinds.values() for name in names_of(kind)])
-    made = {}
-    for name, (kind, code) in kinds.items():
-        given = {choice: value for choice, value in choices.items() if choice in names_of(kind)}
-        made[name] = choose(kind, {"paper": {}, "code": code}, follow, given)
-    return made

@@ -35,11 +35,6 @@ ENTRANCES = ("build", "from_graph", "from_index")
 Sections = dict[str, list[str]]
 
 
-def scoring_of(trace: Trace) -> ChunkStep:
-    """The step that scores every chunk: the last of its type."""
-    return (trace.all(ChunkStep) or trace)[-1]  # type: ignore[return-value]  # untyped steps: going away
-
-
 def checked(entrance: Callable[..., object], owner: type["Method"]) -> Callable[..., object]:
     """A `build`, `from_graph` or `from_index` that shows every option of its class in its signature
     and docstring, and refuses what is no corpus, an option that does not exist, and a value that
@@ -168,7 +163,7 @@ class Method:
         """Retrieve for a batch of question strings at once."""
         questions, retrievals = [valid_text(question) for question in questions], []
         for question, trace in zip(questions, map(Trace, self.score_many(questions))):
-            scores = scoring_of(trace).scores
+            scores = trace.last(ChunkStep).scores
             best = rank(scores, k, self.ties)
             passages = tuple(
                 Passage(self.chunks[i], float(scores[i]), place)

@@ -20,7 +20,7 @@ from ..core.results import Passage, Retrieval
 from ..core.trace import SHOWN, ChunkStep, Step, Trace, Vector
 from ..llm import LLM, load_llm
 from ..operators import min_max
-from .base import Method, scoring_of
+from .base import Method
 from .hipporag import HippoRAG
 
 DONE = "So the answer is:"
@@ -120,7 +120,7 @@ class IRCoT(Method):
         thoughts: list[str] = []
         while True:
             found = self.retriever.retrieve(query, self.top_k)
-            scores = comparable(scoring_of(found.trace))
+            scores = comparable(found.trace.last(ChunkStep))
             by_id = {id: float(scores[self.position[id]]) for id in found.ids}
             number = len(trace.all(RoundStep)) + 1
             searched = RoundStep("round", f"{number}: {query}", query=query, scores=by_id)
