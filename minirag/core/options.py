@@ -62,7 +62,7 @@ class Options:
             check_value(name, getattr(self, name), kind)
 
 
-O = TypeVar("O", bound=Options)
+Kind = TypeVar("Kind", bound=Options)
 
 
 def check_value(name: str, value: object, kind: object) -> None:
@@ -100,11 +100,11 @@ def expected(kind: Any, value: Any) -> str:  # any annotation, any value
 
 
 def choose(
-    kind: type[O],
+    kind: type[Kind],
     settings: Settings,
     follow: str | None = None,
     options: Mapping[str, object] = MappingProxyType({}),
-) -> O:
+) -> Kind:
     """An instance of the dataclass `kind` as one of the `settings` has it, with single options
     changed.
 
@@ -117,7 +117,7 @@ def choose(
     return vary(replace(kind(), **settings[follow]), options)
 
 
-def vary(options: O, changes: Mapping[str, Any], among: Sequence[str] = ()) -> O:
+def vary(options: Kind, changes: Mapping[str, Any], among: Sequence[str] = ()) -> Kind:
     """A copy with single options changed; `among`: only these may change.
 
     Raises `MiniragError` for another name or an unknown value.
@@ -133,6 +133,7 @@ def refuse_unknown(options: Iterable[str], known: Sequence[str]) -> None:
 
 
 def names_of(kind: type[Options]) -> list[str]:
+    """The names of the options, in their order."""
     return [field.name for field in fields(kind)]
 
 
