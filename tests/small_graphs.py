@@ -4,7 +4,9 @@ from minirag.core.communities import Communities, Community
 from minirag.core.corpus import Chunk
 from minirag.core.graph import Claim, Edge, Graph, Node
 
-WORDS = lambda text: len(text.split())
+
+def WORDS(text):
+    return len(text.split())
 
 
 def graph_of(edges, nodes=None, claims=(), description="", weights=None):

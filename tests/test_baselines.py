@@ -303,20 +303,23 @@ def test_semantic_search_fills_the_window_with_the_nearest_chunks():
     )
     held = given.retrieval.ids
     task = find_task("full_answer")
-    tokens = lambda ids: mr.count_tokens(
-        "\n".join(
-            message["content"]
-            for message in task.messages(
-                {
-                    "question": question,
-                    "passages": [
-                        f"[{id}]\n{next(c.passage for c in corpus.chunks if c.id == id)}"
-                        for id in ids
-                    ],
-                }
+
+    def tokens(ids):
+        return mr.count_tokens(
+            "\n".join(
+                message["content"]
+                for message in task.messages(
+                    {
+                        "question": question,
+                        "passages": [
+                            f"[{id}]\n{next(c.passage for c in corpus.chunks if c.id == id)}"
+                            for id in ids
+                        ],
+                    }
+                )
             )
         )
-    )
+
     assert (
         given.text == "All of it." and 1 < len(held) < len(ranked) and held == ranked[: len(held)]
     )

@@ -150,7 +150,10 @@ def test_claims_are_asked_with_the_names_of_the_chunk_and_linked_to_nodes():
 
 def test_claims_that_match_are_summarised_into_one_unless_the_code_is_followed():
     """GraphRAG, Sec. 2.3: claims become one block of text as nodes and edges do."""
-    told = lambda status, *said: ClaimRecord("A", "B", "FRAUD", status, *said)
+
+    def told(status, *said):
+        return ClaimRecord("A", "B", "FRAUD", status, *said)
+
     claims = [
         [told("TRUE", "1911", "1912", "A did it.", "He did.")],
         [told("true", "1910", "", "A did it twice.", "Twice."), told("FALSE", "", "", "Not A.")],

@@ -217,7 +217,7 @@ def test_two_thousand_broken_replies_never_raise_and_what_is_lost_is_counted():
 def test_any_text_is_read_by_every_parser(pieces):
     text = "".join(pieces)
     for name in OURS:
-        value, dropped = TASKS[name].parse(text)
+        _value, dropped = TASKS[name].parse(text)
         assert dropped >= 0
     read_instances_as_released(text)
     assert all(isinstance(field, str) for record in fields_of(text)[0] for field in record)
@@ -253,7 +253,7 @@ def test_replies_glued_together_lose_a_record_and_a_strength():
     """Worked example of the gleaning join: the released reading gives {A, D} and weight 1, the
     intent {A, C, D} and 9.
     """
-    glued, dropped = read_instances_as_released(FIRST + GLEANED)
+    glued, _dropped = read_instances_as_released(FIRST + GLEANED)
     assert [e.name for e in glued.entities] == ["A", "D"] and glued.relationships[0].strength == 1.0
     meant, lost = read_instances(FIRST + "\n" + GLEANED)
     assert (
@@ -355,7 +355,7 @@ def test_rules_take_any_text(title, text):
         "texts": (title, text),
     }
     for name in OURS:
-        value, dropped = TASKS[name].parse(TASKS[name].rule(fields))
+        _value, dropped = TASKS[name].parse(TASKS[name].rule(fields))
         if name in ("elements", "rich_elements", "claims", "gleaning"):
             assert not dropped
 

@@ -107,7 +107,10 @@ def three_parts(sizes=(70, 50, 30), reports=(20, 15, 10)):
         f"Entity {i}: {name} (thing)": size for i, (name, size) in enumerate(zip("XYZ", sizes))
     }
     known |= {f"Report 1-{i}: r": size for i, size in enumerate(reports)}
-    count = lambda text: sum(known[line.partition(" |")[0]] for line in text.split("\n") if line)
+
+    def count(text):
+        return sum(known[line.partition(" |")[0]] for line in text.split("\n") if line)
+
     return communities, count, {place: Report("r", "s") for place in (1, 2, 3)}
 
 
@@ -291,11 +294,14 @@ def test_drill_down_goes_to_the_parts():
 
 def test_an_unreadable_report_is_counted_and_its_parent_keeps_the_elements():
     good = '{"title": "T", "summary": "S", "findings": []}'
-    reply = lambda task, fields: (
-        "I cannot."
-        if "C (thing)" in fields["context"] and "A (thing)" not in fields["context"]
-        else good
-    )
+
+    def reply(task, fields):
+        return (
+            "I cannot."
+            if "C (thing)" in fields["context"] and "A (thing)" not in fields["context"]
+            else good
+        )
+
     index = write_reports(two_levels(), Scripted(reply), ReportOptions(limit=75))
     assert (
         2 not in index.reports
@@ -399,7 +405,7 @@ def test_reading_a_report_never_raises(text):
         "global_questions",
         "judge",
     ):
-        value, dropped = TASKS[task].parse(text)
+        _value, dropped = TASKS[task].parse(text)
         assert dropped >= 0
 
 

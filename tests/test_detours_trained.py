@@ -139,13 +139,18 @@ def test_the_answer_hangs_on_the_evidence_and_not_on_bystanders(tmp_path):
     )
     Trainer(model, collate, bench.plan).fit(train, validation)
     test = [around_named(question) for question in bench.task.test[:200]]
-    answers = lambda questions: write_all(model, collate, seen(questions))
+
+    def answers(questions):
+        return write_all(model, collate, seen(questions))
+
     right = [question for question, answer in zip(test, answers(test)) if answer == question.answer]
     assert len(right) > 120
-    changed = lambda masked: (
-        sum(answer != question.answer for question, answer in zip(masked, answers(masked)))
-        / len(masked)
-    )
+
+    def changed(masked):
+        return sum(
+            answer != question.answer for question, answer in zip(masked, answers(masked))
+        ) / len(masked)
+
     gone, aside = (
         changed([without(question, which(question)) for question in right])
         for which in (lambda question: question.evidence_nodes[2], bystander)

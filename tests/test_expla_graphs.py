@@ -30,16 +30,16 @@ from minirag.reproduce.expla_graphs import expla_rows, stance_by_negations, stan
 from minirag.reproduce.graph_baselines import accuracy
 from minirag.reproduce.stance_baselines import (
     BASELINES,
-    measure_baselines,
-    predict,
     RELATIONS,
     by_hand,
     count_negated,
     denies,
     hand_features,
+    measure_baselines,
     negated,
     pair_comparison,
     pooled_vectors,
+    predict,
 )
 
 needs_data = pytest.mark.needs("expla_graphs")
@@ -195,10 +195,13 @@ def leaky():
     """Counter exactly where "is not a" stands, but for one support item that a negation in the
     belief turns round.
     """
-    make = lambda start: tuple(
-        item(start + n, *(("counter", "is not a") if n % 3 == 0 else ("support", "is a")))
-        for n in range(30)
-    )
+
+    def make(start):
+        return tuple(
+            item(start + n, *(("counter", "is not a") if n % 3 == 0 else ("support", "is a")))
+            for n in range(30)
+        )
+
     return GraphTask(
         "leaky",
         "made for a test",
@@ -262,9 +265,9 @@ def _turned(question):
 
 @pytest.mark.parametrize("name", [baseline.name for baseline in BASELINES])
 def test_no_baseline_sees_a_test_answer(name, leaky):
-    embed = lambda texts: np.array(
-        [[len(text), text.count("n"), 1.0] for text in texts], dtype=float
-    )
+    def embed(texts):
+        return np.array([[len(text), text.count("n"), 1.0] for text in texts], dtype=float)
+
     hidden = GraphTask(
         "hidden", "made for a test", leaky.train, leaky.validation, tuple(map(_turned, leaky.test))
     )
@@ -316,7 +319,10 @@ def test_mean_vectors_are_means():
         "causes": [0, 0],
         "warmth": [0, 0],
     }
-    embed = lambda texts: np.array([vectors.get(text, [1.0, 1.0]) for text in texts])
+
+    def embed(texts):
+        return np.array([vectors.get(text, [1.0, 1.0]) for text in texts])
+
     assert pooled_vectors([item(0, "counter")], embed)[0] == pytest.approx([0.6, 0.8])
     assert pair_comparison([item(0, "counter")], embed).tolist() == [[1, 1, 1, 1, 0, 0, 1, 1]]
 

@@ -144,7 +144,10 @@ def test_what_the_stored_runs_say():
     seeds would not.
     """
     rows = load_expected("expla_graphs")["rows"]
-    ours = lambda name, metric="accuracy": rows[name]["metrics"][metric]["ours"]
+
+    def ours(name, metric="accuracy"):
+        return rows[name]["metrics"][metric]["ours"]
+
     assert (
         ours("GRAG") > ours("majority") + 5
         and ours("graph token unpruned") > ours("graph token unpruned and without relations") + 5

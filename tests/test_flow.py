@@ -56,7 +56,7 @@ def test_paths_of_the_released_code(threshold, scores):
 
 def test_a_chain():
     chain = nx.DiGraph([(0, 1), (1, 2), (2, 3)])
-    scores = {path: score for path, score in flow_paths(chain, [0, 1, 2, 3])}
+    scores = dict(flow_paths(chain, [0, 1, 2, 3]))
     assert [scores[0, 1], scores[0, 1, 2], scores[0, 1, 2, 3]] == pytest.approx([1.8, 1.22, 0.984])
 
 

@@ -267,7 +267,9 @@ def test_g_retriever_is_the_surveys_composition():
 
 @pytest.mark.parametrize("name", ["grag", "g-retriever"])
 def test_choices_that_are_none(name):
-    build = lambda **wrong: METHODS[name].from_graph(GRAPH, encoder=encoder(), **wrong)
+    def build(**wrong):
+        return METHODS[name].from_graph(GRAPH, encoder=encoder(), **wrong)
+
     for choice, says in {
         "speed": "no option 'speed'",
         "follow": "follow='x'",
@@ -397,9 +399,10 @@ def test_a_bundle_gives_the_same_answers_again(bundle, method, corpus):
 
 def test_a_bundle_for_something_else_is_refused(bundle, method, corpus):
     folder, _, _ = bundle
-    build = lambda graph=method.graph, encoder="lsa", **choices: GRAG.from_graph(
-        graph, encoder=encoder, trained=folder, **{"top": 3, **choices}
-    )
+
+    def build(graph=method.graph, encoder="lsa", **choices):
+        return GRAG.from_graph(graph, encoder=encoder, trained=folder, **{"top": 3, **choices})
+
     build()
     with pytest.raises(MiniragError, match="trained with the encoder 'lsa'"):
         build(encoder=encoder())

@@ -154,7 +154,10 @@ def test_what_is_asked(task):
 def brute(question, encoder, ranking):
     """Where the named entity's ego-graph ranks, written out: breadth-first, one mean, one sort."""
     graph = question.graph
-    vector = lambda text: encoder.encode([text])[0].astype(float)
+
+    def vector(text):
+        return encoder.encode([text])[0].astype(float)
+
     cosines = []
     for root in range(len(graph.nodes)):
         inside = {root}

@@ -86,11 +86,11 @@ def test_no_prompt_exceeds_the_window_and_no_unit_is_lost_silently(
         "reduce_answer": "done",
     }
     llm = Scripted(lambda task, fields: said[task])
-    text, (packing, mapped, reduced), kept = map_reduce(llm, QUESTION, units, choices)
+    _text, (packing, mapped, reduced), kept = map_reduce(llm, QUESTION, units, choices)
     assert all(count_tokens(prompt, choices.count) <= choices.window for _, prompt, _ in llm.asked)
     held = [name for window in packing.windows for name in window]
     assert sorted(held + packing.left_out) == sorted(name for name, _ in units)
-    for place, (name, whole) in enumerate(units):
+    for _place, (name, whole) in enumerate(units):
         sent = [
             prompt
             for task, prompt, _ in llm.asked
@@ -108,7 +108,10 @@ def test_no_prompt_exceeds_the_window_and_no_unit_is_lost_silently(
 def test_the_windows_of_the_worked_example():
     """WE-G3: sizes 50 30 60 20 90 in the order given, ten tokens of header, windows of 100."""
     sizes = dict(zip("abcde", (50, 30, 60, 20, 90)))
-    count = lambda text: sum(sizes.get(line.strip("[]"), 0) for line in text.split("\n"))
+
+    def count(text):
+        return sum(sizes.get(line.strip("[]"), 0) for line in text.split("\n"))
+
     seed = next(seed for seed in range(5000) if _shuffled("abcde", seed) == list("abcde"))
     choices = MapReduceOptions(
         window=90, whole_prompt=False, seed=seed, count=count
@@ -127,11 +130,17 @@ def _shuffled(items, seed):
 def test_the_reduce_window_of_the_worked_example():
     """WE-G4: p1 and p3 fit, p4 overflows and stops, p2 scored 0."""
     answers = {"p1": (90, 40), "p2": (0, 5), "p3": (70, 50), "p4": (70, 20), "p5": (20, 10)}
-    size = lambda text: sum(tokens for name, (_, tokens) in answers.items() if name in text.split())
+
+    def size(text):
+        return sum(tokens for name, (_, tokens) in answers.items() if name in text.split())
+
     points = json.dumps(
         {"points": [{"description": name, "score": score} for name, (score, _) in answers.items()]}
     )
-    reply = lambda task, fields: points if task == "map_points" else "done"
+
+    def reply(task, fields):
+        return points if task == "map_points" else "done"
+
     choices = MapReduceOptions(window=100, whole_prompt=False, scoring="points", count=size)
     _, (_, mapped, reduced), kept = map_reduce(Scripted(reply), "q", [("u", "text")], choices)
     assert (
@@ -263,9 +272,10 @@ def test_windows_are_sorted_by_rating_or_by_the_passages_that_name_a_community()
         chunks=index.communities.graph.chunks * 2,
     )
     index = replace(index, communities=replace(index.communities, graph=graph))
-    order = lambda **options: _packed(
-        GLOBAL.from_index(index, encoder="lsa", level=1, seed=None, **options)
-    )
+
+    def order(**options):
+        return _packed(GLOBAL.from_index(index, encoder="lsa", level=1, seed=None, **options))
+
     assert order() == [["report:1-0", "report:1-1", "report:0-1"]]
     assert order(resort="rating") == [["report:1-1", "report:1-0", "report:0-1"]]
     assert order(resort="occurrence") == [["report:0-1", "report:1-1", "report:1-0"]]
@@ -279,11 +289,14 @@ def test_windows_are_sorted_by_rating_or_by_the_passages_that_name_a_community()
 
 def test_a_shuffle_repeats_and_another_seed_differs():
     units = [(f"u{i}", "x") for i in range(30)]
-    order = lambda seed: [
-        name
-        for window in shuffle_and_pack(units, "q", MapReduceOptions(seed=seed))[0]
-        for name, _ in window
-    ]
+
+    def order(seed):
+        return [
+            name
+            for window in shuffle_and_pack(units, "q", MapReduceOptions(seed=seed))[0]
+            for name, _ in window
+        ]
+
     assert order(1) == order(1) != order(2)
 
 
@@ -314,9 +327,10 @@ def toy():
 @pytest.mark.paper("Survey", "op-community")
 def test_levels_and_their_projection():
     method = GLOBAL.from_index(toy(), encoder="lsa", level=1)
-    ids = lambda **options: sorted(
-        name for window in _packed(method.with_options(**options)) for name in window
-    )
+
+    def ids(**options):
+        return sorted(name for window in _packed(method.with_options(**options)) for name in window)
+
     assert ids(level=0) == ["report:0-0", "report:0-1"] and ids(level=1) == ids(level=3) == [
         "report:0-1",
         "report:1-0",
@@ -538,7 +552,10 @@ def test_relations_to_entities_outside_are_limited_for_each_chosen_one():
 def test_reports_may_come_from_the_levels_down_to_one():
     index = star()
     chosen = [chosen_of(index.communities.graph, "HA")]
-    places = lambda **options: places_of(community.entity(chosen, index, order="hits", **options))
+
+    def places(**options):
+        return places_of(community.entity(chosen, index, order="hits", **options))
+
     assert (
         places() == [1, 0]
         and places(level=0) == [0]

@@ -101,9 +101,7 @@ def test_contexts_are_packed_as_the_released_code_packs_them(given, wanted, way)
     for place in range(len(communities.items)):
         context, row = builder.build(place), wanted[way][str(place)]
         assert same(context.items, row) and context.tokens == row["tokens"]
-        assert {node for node in shown(context.items, "node")} <= set(
-            communities.items[place].members
-        )
+        assert set(shown(context.items, "node")) <= set(communities.items[place].members)
 
 
 def reports_of(given):
@@ -173,9 +171,10 @@ def test_reports_fill_windows_as_the_released_code_fills_them(given, wanted):
     graph = Graph(
         "textual knowledge", "a record", nodes, (), tuple(Chunk(unit, "") for unit in units)
     )
-    members = lambda name: tuple(
-        i for i, row in enumerate(given["entities"]) if name in row["communities"]
-    )
+
+    def members(name):
+        return tuple(i for i, row in enumerate(given["entities"]) if name in row["communities"])
+
     items = tuple(Community(row["id"], 0, members(row["id"])) for row in given["reports"])
     reports = {
         place: Report("", " ".join(["w"] * row["words"]), row["rank"])

@@ -173,7 +173,10 @@ def test_the_defaults_are_the_papers_counts_and_equal_query_nodes():
         corpus, encoder=TableEncoder(table), extraction=STAB_TRIPLES, **asked
     )
     names = [n.name for n in method.graph.nodes]
-    reset = lambda m: dict(zip(names, m.retrieve("?").trace.last(WalkStep).reset))
+
+    def reset(m):
+        return dict(zip(names, m.retrieve("?").trace.last(WalkStep).reset))
+
     assert reset(method) == {"s": 1, "t": 0, "a": 1, "b": 0}
     assert reset(method.with_options(reset="entity")) == {"s": 2, "t": 0, "a": 1, "b": 0}
     assert passage_matrix(method.graph).toarray().tolist() == [
@@ -295,13 +298,16 @@ def test_with_options_equals_building_anew():
     ]
     for change in changes:
         table = {"s": [1, 0], "t": [0.8, 0.6], "a": [0.6, 0.8]}
-        build = lambda **c: mr.HippoRAG.build(
-            STAB,
-            encoder=TableEncoder(table),
-            extraction=STAB_TRIPLES,
-            question_entities={"?": ("s", "a")},
-            **c,
-        )
+
+        def build(**c):
+            return mr.HippoRAG.build(
+                STAB,
+                encoder=TableEncoder(table),
+                extraction=STAB_TRIPLES,
+                question_entities={"?": ("s", "a")},
+                **c,
+            )
+
         base = build(synonymy="none")
         base.retrieve("?")
         changed, fresh = (
@@ -545,7 +551,9 @@ def test_ircot_stops_at_the_answer_or_at_the_last_step():
         method.llm = method.retriever.llm = Scripted(*thoughts)
         return method.retrieve("s ?", k=3)
 
-    asked = lambda r: [s.summary for s in r.trace if s.operator == "round"]
+    def asked(r):
+        return [s.summary for s in r.trace if s.operator == "round"]
+
     assert asked(run(2, "now a", "never read")) == ["1: s ?", "2: now a"]
     assert asked(run(4, "So the answer is: t")) == ["1: s ?"]
     merged = run(2, "now a", "never read")

@@ -82,9 +82,7 @@ def test_the_wheel_carries_corpora_and_exercises_and_no_tests(wheel):
     ]
     assert {f"minirag/{name}" for name in shipped} <= set(names)
     assert not [
-        name
-        for name in names
-        if name.split("/")[0] not in ("minirag",) and ".dist-info/" not in name
+        name for name in names if name.split("/")[0] != "minirag" and ".dist-info/" not in name
     ]
     assert not [name for name in names if name.endswith((".pyc", ".part"))]
 

@@ -129,11 +129,14 @@ def test_relations_by_chosen_ends_or_by_degree_and_weight():
             Edge(0, 3, weight=1.0, chunks=(0,)),
         ),
     )
-    find = lambda **choices: (
-        LightRAGLocal.from_graph(graph, says(["x"], ["e1 e2"]), ENCODER, top_k=2, **choices)
-        .retrieve("?")
-        .trace.last("relationship onehop")
-    )
+
+    def find(**choices):
+        return (
+            LightRAGLocal.from_graph(graph, says(["x"], ["e1 e2"]), ENCODER, top_k=2, **choices)
+            .retrieve("?")
+            .trace.last("relationship onehop")
+        )
+
     assert places_in(find())[0] == 2  # both ends chosen
     assert places_in(find(local_order="degree")) == [0, 3, 2]
 
@@ -245,9 +248,10 @@ def test_a_total_budget_leaves_passages_what_prompt_entities_and_relations_leave
     hybrid = LightRAGHybrid.from_graph(
         GRAPH, says(["blue things"], ["e1 e2"]), ENCODER, "late", top_k=2
     )
-    passages_of = lambda method: (
-        method.answer("?", task=task).retrieval.trace.last(ContextStep).sections["passages"]
-    )
+
+    def passages_of(method):
+        return method.answer("?", task=task).retrieval.trace.last(ContextStep).sections["passages"]
+
     whole = passages_of(hybrid)
     name, sent, _ = hybrid.llm.asked[-1]
     least = mr.count_tokens(sent) + 200

@@ -52,16 +52,25 @@ def test_what_is_written_is_read_back(layout, tmp_path):
         and read.edges == graph.edges
         and read.claims == graph.claims
     )
-    names = lambda items: {(item.level, item.members, item.edges, item.claims) for item in items}
+
+    def names(items):
+        return {(item.level, item.members, item.edges, item.claims) for item in items}
+
     assert names(again.index.communities.items) == names(index.communities.items)
-    sets = lambda i: [
-        sorted(i.communities.items[p].members for p in level) for level in i.communities.levels
-    ]
+
+    def sets(i):
+        return [
+            sorted(i.communities.items[p].members for p in level) for level in i.communities.levels
+        ]
+
     assert sets(again.index) == sets(index)
-    texts = lambda i: {
-        i.communities.items[p].members: (r.text, r.rating, r.rating_explanation)
-        for p, r in i.reports.items()
-    }
+
+    def texts(i):
+        return {
+            i.communities.items[p].members: (r.text, r.rating, r.rating_explanation)
+            for p, r in i.reports.items()
+        }
+
     assert texts(again.index) == texts(index)
 
 

@@ -100,7 +100,10 @@ def printed(corpus, methods):
     sixteen, forty = (
         methods["pathrag"].with_options(nodes=count).retrieve(asked).trace for count in (16, 40)
     )
-    names = lambda trace: [node.label for node in trace.last(NodeStep).nodes]
+
+    def names(trace):
+        return [node.label for node in trace.last(NodeStep).nodes]
+
     paths = [[path.nodes for path in trace.last(PathStep).paths[:14]] for trace in (sixteen, forty)]
     flow = sixteen.last(FlowStep)
     searched = [

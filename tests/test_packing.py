@@ -2,6 +2,8 @@
 and nothing is lost silently.
 """
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,7 +81,7 @@ def test_no_window_is_exceeded_and_nothing_is_lost(sizes, limit, header):
     assert all(window and header + sum(sizes[i] for i in window) <= limit for window in windows)
     assert sorted([i for window in windows for i in window] + too_large) == list(range(len(sizes)))
     assert all(header + sizes[i] > limit for i in too_large)
-    for first, second in zip(windows, windows[1:]):
+    for first, second in itertools.pairwise(windows):
         assert header + sum(sizes[i] for i in first) + sizes[second[0]] > limit
 
 

@@ -5,6 +5,7 @@ and real graphs.
 import csv
 import dataclasses
 import io
+import itertools
 import json
 import random
 import re
@@ -307,7 +308,10 @@ def test_without_keywords_the_code_retrieves_nothing():
 CASES = json.loads((RECORDED / "pathrag_context.json").read_text(encoding="utf-8"))["cases"]
 SPOKEN = [case for case in CASES if "error" not in case["expected"]]
 SILENT = [case for case in CASES if "error" in case["expected"]]
-note_of = lambda case: case["input"]["note"]
+
+
+def note_of(case):
+    return case["input"]["note"]
 
 
 class Found:
@@ -326,7 +330,10 @@ def recorded(case):
     """
     given, budgets = case["input"], case["input"]["budgets"]
     chunks, names = list(given["chunks"]), [node["name"] for node in given["nodes"]]
-    places = lambda some: tuple(chunks.index(one) for one in some)
+
+    def places(some):
+        return tuple(chunks.index(one) for one in some)
+
     nodes = tuple(
         Node(node["name"], node["type"], node["description"], places(node["chunks"]))
         for node in given["nodes"]
@@ -375,7 +382,10 @@ def rows_of(texts):
 def test_the_context_of_the_released_code(case):
     method, expected = recorded(case), case["expected"]
     sections, _ = method.context(method.retrieve("?"))
-    ranked = lambda name: [(row["entity"], int(row["rank"])) for row in rows_of(sections[name])]
+
+    def ranked(name):
+        return [(row["entity"], int(row["rank"])) for row in rows_of(sections[name])]
+
     assert ranked("ends") == [(one["name"], one["rank"]) for one in expected["high_level_entities"]]
     assert ranked("entities") == [
         (one["name"], one["rank"]) for one in expected["low_level_entities"]
@@ -400,7 +410,7 @@ def test_the_paths_of_the_released_code(case):
         found = _short_paths(neighbours, pair["source"], pair["target"], 3)
         flow = _edge_flow(found, pair["source"], method.chosen.alpha, method.chosen.threshold)
         scores = {
-            path: sum(flow[edge] for edge in zip(path, path[1:])) / (len(path) - 1)
+            path: sum(flow[edge] for edge in itertools.pairwise(path)) / (len(path) - 1)
             for path in found
         }
         assert scores == pytest.approx(
@@ -413,9 +423,16 @@ def test_the_paths_of_the_released_code(case):
     scores = [round(path["score"], 9) for path in wanted]
     kept = [path.score for path in found.trace.last(PathStep).paths]
     assert kept[: len(scores)] == pytest.approx(scores[::-1])
-    held = lambda text: sorted(set(re.findall(r"The entity (\w+) is", text)))
-    rows = lambda some: sorted((score, held(text)) for score, text in zip(scores, some))
-    surely = lambda some: [row for row in rows(some) if row[0] > min(scores)]
+
+    def held(text):
+        return sorted(set(re.findall(r"The entity (\w+) is", text)))
+
+    def rows(some):
+        return sorted((score, held(text)) for score, text in zip(scores, some))
+
+    def surely(some):
+        return [row for row in rows(some) if row[0] > min(scores)]
+
     assert surely(sent) == surely(texts)
     every = [path["score"] for pair in expected["path_scores"] for path in pair["paths"]]
     every = [round(score, 9) for score in every]

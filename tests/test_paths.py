@@ -49,10 +49,12 @@ def test_rows_and_savings():
 
 
 def test_verdicts_say_when_the_order_does_not_hold():
-    tokens = lambda *numbers: [
-        {"method": f"dulce {name}", "tokens": n}
-        for name, n in zip(("pathrag-lt", "pathrag", "lightrag-hybrid"), numbers)
-    ]
+    def tokens(*numbers):
+        return [
+            {"method": f"dulce {name}", "tokens": n}
+            for name, n in zip(("pathrag-lt", "pathrag", "lightrag-hybrid"), numbers)
+        ]
+
     assert (
         "15,837) holds" in verdicts(tokens(1, 2, 3))[0]
         and "does not hold" in verdicts(tokens(1, 4, 3))[0]

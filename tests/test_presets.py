@@ -318,7 +318,7 @@ def test_hipporag_links_names_and_ranks_nameless_questions_by_colbert(colbert):
 
 
 def test_long_texts_are_cut_and_other_models_refused(colbert):
-    folder, model, tokenizer, _ = colbert
+    folder, model, _tokenizer, _ = colbert
     encoder = ColBERTTokens(f"colbert:{folder}")
     assert (
         len(encoder.tokens("port " * 50, kind="query"))

@@ -1,5 +1,6 @@
 """Every task's prompt, parser and offline rule; thousands of broken replies."""
 
+import itertools
 import json
 import random
 import re
@@ -391,7 +392,9 @@ def test_no_name_is_one_function_word_and_no_name_overlaps_another(words):
     text = " ".join(word.capitalize() if number % 2 else word for number, word in enumerate(words))
     found = names_in(text, text, evidence=bool) if any(letter.isupper() for letter in text) else []
     assert not [text[a:b] for a, b in found if text[a:b].lower() in STOP_WORDS]
-    assert all(b <= c for (_, b), (c, _) in zip(found, found[1:])) and all(a < b for a, b in found)
+    assert all(b <= c for (_, b), (c, _) in itertools.pairwise(found)) and all(
+        a < b for a, b in found
+    )
 
 
 def test_any_language_gives_entities_to_start_from():

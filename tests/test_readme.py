@@ -1,5 +1,6 @@
 """What the README claims is what the code generates."""
 
+import itertools
 import re
 import shlex
 from pathlib import Path
@@ -201,7 +202,7 @@ def test_every_command_parses():
             for option in (*parameter.opts, *parameter.secondary_opts)
         }
         assert {word.split("=")[0] for word in arguments if word.startswith("-")} <= known, line
-        methods = [value for option, value in zip(arguments, arguments[1:]) if option == "--method"]
+        methods = [value for option, value in itertools.pairwise(arguments) if option == "--method"]
         assert set(methods) <= set(METHODS)
 
 

@@ -290,11 +290,14 @@ def test_hippo_threshold_takes_synonymy_edges_away():
 
 def test_hippo_nodes_stay_in_place_while_sliders_move():
     explorer = hippo()
-    where = lambda: {
-        (c.title.split(":")[0]): (c.x, c.y)
-        for c in explorer.figure().scene.items
-        if type(c).__name__ == "Circle" and c.title
-    }
+
+    def where():
+        return {
+            (c.title.split(":")[0]): (c.x, c.y)
+            for c in explorer.figure().scene.items
+            if type(c).__name__ == "Circle" and c.title
+        }
+
     places = where()
     explorer.set("restart_probability", 0.9).set("synonymy_threshold", 1.0)
     assert where() == places and len(places) == 3

@@ -45,7 +45,10 @@ def texts():
             tokenize(question.text) for question in corpus.questions
         ]
     rng = np.random.default_rng(0)
-    draw = lambda size: [f"w{rank}" for rank in np.minimum(rng.zipf(1.2, size), 30_000)]
+
+    def draw(size):
+        return [f"w{rank}" for rank in np.minimum(rng.zipf(1.2, size), 30_000)]
+
     return [draw(rng.integers(40, 160)) for _ in range(PASSAGES)], [draw(15) for _ in range(100)]
 
 

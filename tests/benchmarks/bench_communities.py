@@ -37,7 +37,10 @@ def graph_of_size(nodes, edges, seed=0):
     low, high = starts[home[source]], starts[home[source] + 1]
     near = order[low + (rng.random(edges) * (high - low)).astype(int)]
     target = np.where(rng.random(edges) < 0.8, near, rng.integers(0, nodes, edges))
-    say = lambda count: " ".join(WORDS[i] for i in rng.integers(0, len(WORDS), count)) + "."
+
+    def say(count):
+        return " ".join(WORDS[i] for i in rng.integers(0, len(WORDS), count)) + "."
+
     rows = tuple(Node(f"ENTITY {i}", "thing", say(15), (i % 50,)) for i in range(nodes))
     links = tuple(
         Edge(int(a), int(b), description=say(10), chunks=(int(a) % 50,))
