@@ -1,4 +1,4 @@
-"""The graph between corpus and index: nodes and edges that remember the chunks they were read from."""
+"""The graph between corpus and index: nodes and edges that know the chunks they were read from."""
 
 import json
 from collections.abc import Iterable
@@ -90,8 +90,10 @@ class Graph:
             frozenset((edge.source, edge.target)) for edge in self.edges if edge.kind == "synonymy"
         }
         extra = f" and {len(pairs)} synonymous pair{'s' * (len(pairs) != 1)}" if pairs else ""
-        size = f"{len(self.nodes)} nodes, {relations} relations{extra}"
-        return f"{self.type.capitalize()} graph by {self.source}: {size}, from {len(self.chunks)} chunks"
+        size = (
+            f"{len(self.nodes)} nodes, {relations} relations{extra}, from {len(self.chunks)} chunks"
+        )
+        return f"{self.type.capitalize()} graph by {self.source}: {size}"
 
     @cached_property
     def position(self) -> dict[str, int]:
@@ -129,7 +131,7 @@ class Graph:
 
     @classmethod
     def load(cls, folder: str | Path) -> "Graph":
-        """Read what `save` wrote. Raises `MiniragError` where the folder holds no complete graph."""
+        """Read what `save` wrote. Raises `MiniragError` where the folder has no complete graph."""
         folder = Path(folder)
         if not (folder / "graph.json").is_file():
             raise MiniragError(

@@ -12,6 +12,8 @@ from .corpus import Chunk
 from .display import not_math
 from .trace import Step, Trace
 
+NO_STEPS = Trace()
+
 
 @dataclass(frozen=True)
 class Passage:
@@ -33,7 +35,7 @@ class Retrieval:
     question: str
     method: str
     passages: tuple[Passage, ...]
-    trace: Trace = Trace()
+    trace: Trace = NO_STEPS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "trace", Trace(self.trace))
@@ -61,14 +63,15 @@ class Retrieval:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{p.rank}</td><td>{p.score:.4f}</td><td style='text-align:left'><b>{escape(p.chunk.title)}</b> "
-            f"{escape(p.chunk.text[:160])}{'…' if len(p.chunk.text) > 160 else ''}</td></tr>"
+            f"<tr><td>{p.rank}</td><td>{p.score:.4f}</td><td style='text-align:left'>"
+            f"<b>{escape(p.chunk.title)}</b> {escape(p.chunk.text[:160])}{'…' if len(p.chunk.text) > 160 else ''}</td></tr>"
             for p in self.passages
         )
         steps = "".join(f"<li>{escape(str(step))}</li>" for step in self.trace)
         return not_math(
             f"<p><b>{escape(self.method)}</b>: {escape(self.question)}</p>"
-            f"<table><tr><th>rank</th><th>score</th><th style='text-align:left'>passage</th></tr>{rows}</table>"
+            "<table><tr><th>rank</th><th>score</th><th style='text-align:left'>passage</th></tr>"
+            f"{rows}</table>"
             f"<details><summary>trace</summary><ol>{steps}</ol></details>"
         )
 

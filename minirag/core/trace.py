@@ -5,7 +5,7 @@ A step is asked for by its type or by its operator's name, `trace.last(NodeStep)
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -58,33 +58,12 @@ class Step:
     operator: str
     summary: str
     items: tuple[tuple[str, float], ...] = ()
-    data: Mapping[str, object] = field(
-        default_factory=dict, repr=False, compare=False
-    )  # going away
     shows: ClassVar[str] = ""  # the field whose first rows are `items` where none are given
 
     def __post_init__(self) -> None:
         if self.shows and not self.items:
             rows = getattr(self, self.shows)[:SHOWN]
             object.__setattr__(self, "items", tuple((row.label, float(row.score)) for row in rows))
-        if not self.data and len(fields(self)) > 4:  # going away
-            own = {f.name: getattr(self, f.name) for f in fields(self)[4:]}
-            own = {name: value for name, value in own.items() if value is not None}
-            if "edges" in own and isinstance(self, EdgeStep):
-                own["relations"] = [(e.index, e.score) for e in own.pop("edges")]
-            if "communities" in own:
-                own["communities"] = [c.index for c in own["communities"]]
-            object.__setattr__(self, "data", own)
-
-    def __getattr__(self, name: str) -> object:  # going away: untyped steps read as typed ones
-        data = object.__getattribute__(self, "data")
-        if name == "edges" and "relations" in data:
-            return tuple(ScoredEdge("", *row) for row in data["relations"])
-        if name == "nodes" and name in data:
-            return tuple(ScoredNode(*row) for row in data["nodes"])
-        if name in data:
-            return data[name]
-        raise AttributeError(f"{type(self).__name__} {self.operator!r} has no field {name!r}")
 
     def __str__(self) -> str:
         shown = ", ".join(f"{label} ({score:.3f})" for label, score in self.items[:5])

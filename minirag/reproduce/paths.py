@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..core.corpus import Corpus
 from ..core.display import progress
@@ -28,11 +28,13 @@ from ..corpora.shipped_and_own import load_corpus, shipped
 from ..evaluate.expected import compare, load_expected
 from ..llm import load_llm
 from ..methods import METHODS
-from ..methods.pathrag import PathRAG
 from ..methods.pathrag_paths import FlowStep
 from ..methods.rich_graph import RichMethod
 from ..prompts.rules.quotes import content_words
 from .connections import CONNECTED, CONNECTION_NAMES, connection_rows
+
+if TYPE_CHECKING:
+    from ..methods.pathrag import PathRAG
 
 
 @dataclass(frozen=True)
