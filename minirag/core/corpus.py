@@ -5,7 +5,7 @@ flow.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from .display import not_math
 from .files import valid_text
@@ -18,8 +18,7 @@ class Document:
     id: str
     text: str
     title: str = ""
-    # Any: whatever the file that it was read from says of it
-    metadata: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    metadata: Mapping[str, object] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,5 @@ Noun = TypeVar("Noun", Document, Chunk, Question)
 def _valid(noun: Noun) -> Noun:
     """The document, chunk or question with valid Unicode in its own strings."""
     own = {name: value for name, value in vars(noun).items() if isinstance(value, str)}
-    changed: dict[str, Any] = {  # Any: replace() cannot tell the fields of three nouns apart
-        name: valid_text(text) for name, text in own.items() if valid_text(text) != text
-    }
-    return replace(noun, **changed) if changed else noun
+    changed = {name: valid_text(text) for name, text in own.items() if valid_text(text) != text}
+    return type(noun)(**(vars(noun) | changed)) if changed else noun

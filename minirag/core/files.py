@@ -39,9 +39,10 @@ def read_notebook(path: str | Path) -> "NotebookNode":
     """The notebook at `path`, in format 4; anything else is an error that says so."""
     import nbformat
 
-    read: Any = nbformat.read  # Any: it carries no types
     try:
-        notebook: NotebookNode = read(path, as_version=4)
+        notebook: NotebookNode = nbformat.read(  # type: ignore[no-untyped-call]  # it has no types
+            path, as_version=4
+        )
         return notebook
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
@@ -51,8 +52,7 @@ def read_notebook(path: str | Path) -> "NotebookNode":
         ) from error
 
 
-# Any: whatever a line of JSON says
-def read_jsonl(path: str | Path) -> Iterator[Any]:
+def read_jsonl(path: str | Path) -> Iterator[Any]:  # Any: whatever a line of JSON says
     """Yield the objects of a JSON-lines file; a broken line is an error that names file and
     line.
     """
