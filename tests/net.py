@@ -216,9 +216,9 @@ def expla_graphs(key):
 
 
 def reproduced(key):
-    """The rows of a target of `mr.reproduce`."""
+    """The rows of a target of `mr.reproduce_table`."""
     target = key.split()[-1]
-    for row in mr.reproduce(target)["rows"]:
+    for row in mr.reproduce_table(target)["rows"]:
         yield {"key": f"{key} | {row['method']}", "row": row}
 
 
