@@ -2,8 +2,10 @@
 model that answers from it.
 
 Its paper is not among this kit's papers: the defaults are the survey's composition with the numbers
-of the released code for WebQSP, and `follow="code"` changes nothing. The unified framework's
-version, whose edges never get a prize, is another code's and not rebuilt.
+of the released code for WebQSP, so that `follow="code"` changes nothing. Known difference, not
+reproduced: in the survey's code edges never get a prize. Node prizes k, k - 1, ..., 1, edge prizes
+and the tree are computed in `algorithms.retriever_prizes`, which `operators.subgraph.steiner`
+calls.
 """
 
 from collections.abc import Sequence
@@ -82,13 +84,15 @@ class GRetriever(GraphPrompted):
             return []
         options = self.chosen
         asked = question.vector(questions, self.encoder)  # encoded once, for all that follows
-        # The k nodes and the k_e edges nearest to the question, for the eye: `steiner` ranks all.
+        # The k nodes and the k_e edges nearest to the question are shown in the trace; `steiner`
+        # below ranks all of them itself, because it gives prizes by rank.
         near: list[Sequence[Step]] = []
         if options.k:
             near.append(node.vdb(asked, self.node_index, options.k))
         if options.k_e and self.textual_graph.edges:
             near.append(relationship.vdb(asked, self.edge_index, options.k_e))
-        # The connected subgraph that maximises the prizes of its nodes and edges, less their price.
+        # The connected subgraph that maximises the prizes of its nodes and edges, less `edge_cost`
+        # for each of its edges.
         trees = self.subgraphs(asked)
         # Not in the survey: the passages of the tree.
         read = [self.passages(z_q, tree) for z_q, tree in zip(asked, trees)]

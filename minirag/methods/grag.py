@@ -122,16 +122,17 @@ class GRAG(GraphPrompted):
         example = self.example(retrieval.question, retrieval.trace.last(EgoGraphStep))
         # Eq. 5: z_n = PLM(T_n) and z_e = PLM(T_e), of all g in S(G)_N.
         batch = self.writer.batch([example], self.encoder)
-        # Eq. 6: alpha_n = MLP_phi1(z_n - z_q), alpha_e = MLP_phi2(z_e - z_q), "to scale the node &
-        # edge attributes".
+        # Eq. 6: alpha_n = MLP_phi1(z_n ⊖ z_q), alpha_e = MLP_phi2(z_e ⊖ z_q), "to scale the node &
+        # edge attributes"; ⊖ is the Euclidean distance.
         factors = model.factors(batch)
         # Eq. 7: h_q = TextEmbedder(q), here the ids of its tokens: "the first layer" of the
-        # language model embeds them.
+        # language model embeds them, as it does those of Eq. 8.
         question_tokens = language.question_ids(example.question)
         # Eq. 8: h_T = TextEmbedder(Concat({D_g})), with the D_g of `hard_prompt`.
         text_tokens = language.text_ids(example.text)
         # Eq. 9: m_u = MSG(alpha_u h_u, alpha_uv e_uv), for u in N(v) and v itself, in every layer.
-        # Eq. 10: h_G = MLP_phi3(1/N sum of POOL(GNN(g)) over g).
+        # Eq. 10: h_G = MLP_phi3(1/N sum of POOL(GNN(g)) over g), which this kit scales to the
+        # length of a word's embedding.
         graph_token = model.token(batch, factors)
         # Eq. 11: p(Y | G, q) = product of p(y_i | y_<i, [h_G; h_T; h_q]), the likeliest y_i each.
         prompt = text_tokens + question_tokens

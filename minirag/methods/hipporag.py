@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +43,14 @@ class HippoOptions(code.HippoCodeOptions):
     restart_probability: of jumping back to the query nodes at a step of the walk.
     synonymy_threshold: the cosine above which two names are synonyms, τ.
     specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
+    no_entities: what Wang leaves open: a question without entities falls back to "dense" retrieval,
+        or to "uniform" scores, as in the released code.
     """
 
     restart_probability: Annotated[float, Between(0, 1, above=True, below=True)] = 0.5
     synonymy_threshold: Annotated[float, Between(-1, 1)] = 0.8
     specificity: bool = True
+    no_entities: Literal["dense", "uniform"] = "dense"
 
     @property
     def follow_probability(self) -> float:
@@ -232,7 +235,7 @@ class HippoRAG(StoredMethod):
 
     def _with_dense(self, questions: Sequence[str], traces: list[Trace]) -> list[Sequence[Step]]:
         """The traces, with dense retrieval in place of the walk, or averaged with it."""
-        roles = [code.role_of_dense(trace.last(NodeStep), self.chosen) for trace in traces]
+        roles = [role_of_dense(trace.last(NodeStep), self.chosen) for trace in traces]
         places = [i for i, role in enumerate(roles) if role != "none"]
         dense = chunk.vdb([questions[i] for i in places], self.chunk_index) if places else []
         longer: list[Sequence[Step]] = [*traces]
@@ -271,3 +274,14 @@ class HippoRAG(StoredMethod):
 
     def extras(self) -> dict[str, object]:
         return {"question_entities": self.question_entities}
+
+
+def role_of_dense(linked: NodeStep, options: HippoOptions) -> Literal["none", "instead", "mean"]:
+    """What dense retrieval does for a question: it stands in for the walk where nothing is linked,
+    or, in the ensemble, is averaged with it where a link is uncertain.
+    """
+    if not linked.nodes:
+        return "instead" if options.ensemble or options.no_entities == "dense" else "none"
+    weakest = min(linked.nodes, key=lambda node: node.score)
+    uncertain = options.ensemble and weakest.score <= options.ensemble_threshold
+    return "mean" if uncertain else "none"

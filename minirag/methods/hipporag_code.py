@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..core.graph import Graph
 from ..core.options import Count, Options, Positive
-from ..core.trace import NodeStep, Step, WalkStep
+from ..core.trace import Step, WalkStep
 from ..graphs.extraction import EmptyNames
 from ..graphs.knowledge_graph import Script
 from ..index import fact_matrix, fact_passage_matrix
@@ -48,8 +48,6 @@ class HippoCodeOptions(Options):
         code.
     neighbour_share: a neighbour gets its share once a "question", or once for each query "node"
         that reaches it, as in the code.
-    no_entities: a question without entities falls back to "dense" retrieval, or to "uniform"
-        scores.
     ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
     ensemble_threshold: the cosine up to which a link is uncertain.
     node_text: entities are linked to, and synonyms found by, a node's "name", or its description in
@@ -70,7 +68,6 @@ class HippoCodeOptions(Options):
     propagation: Literal["ppr", "query-nodes", "neighbours"] = "ppr"
     neighbour_hops: Positive = 1
     neighbour_share: Share = "question"
-    no_entities: Literal["dense", "uniform"] = "dense"
     ensemble: bool = False
     ensemble_threshold: float = 0.9
     node_text: NodeText = "name"
@@ -168,16 +165,3 @@ def scores_by_facts(
     """For each question its relations, scored by their nodes, and the passages, scored by those."""
     related = relationship.aggregator(walked, facts.nodes, facts.labels)
     return list(zip(related, chunk.aggregator(related, facts.passages, labels)))
-
-
-def role_of_dense(
-    linked: NodeStep, options: HippoCodeOptions
-) -> Literal["none", "instead", "mean"]:
-    """What dense retrieval does for a question: it stands in for the walk where nothing is linked,
-    or, in the ensemble, is averaged with it where a link is uncertain.
-    """
-    if not linked.nodes:
-        return "instead" if options.ensemble or options.no_entities == "dense" else "none"
-    weakest = min(linked.nodes, key=lambda node: node.score)
-    uncertain = options.ensemble and weakest.score <= options.ensemble_threshold
-    return "mean" if uncertain else "none"

@@ -2,9 +2,10 @@
 the prompt as text.
 
 The symbols of the paper: K_q is the keywords of the question q; V_q the N nodes that they find;
-S(v) the resource of a node, which decays by alpha and stops below theta; S(P) the reliability of a
-path; P_q the K most reliable paths; t_P the text of a path. `follow="code"` does what the released
-code does, which `pathrag_code` describes; the graph is built and indexed as in `rich_graph`.
+S(v) the resource of a node, which passes alpha times its share for each neighbour on, unless that
+share is below theta; S(P) the reliability of a path; P_q the K most reliable paths; t_P the text of
+a path. `follow="code"` does what the released code does, which `pathrag_code` describes; the graph
+is built and indexed as in `rich_graph`.
 """
 
 import random
@@ -102,15 +103,18 @@ class PathRAG(RichMethod):
         ways, options, searched = self.flow_graph.ways, self.chosen, []
         if options.flow == "edges":
             return code.edge_flow(ways, names, options)
-        for start in sorted(names):
-            # Eq. 2, S(v): resource flows along the edges, less by alpha at each; Eq. 3: a node
-            # whose S / out-degree is below theta passes nothing on.
+        for start in sorted(names):  # the pairs (start, end) of one start together
+            # Eq. 2, S(v): from S(start) = 1 on, a node gives alpha * S / out-degree to each node
+            # that it points to, and every S is set once. Eq. 3: where S / out-degree is below
+            # theta, a node gives nothing.
             spread = flow.flow_from(ways, start, options.alpha, options.threshold)
             # The paths from start to each other node of V_q along these edges.
             paths, capped = flow.paths_along(spread, names, options.max_paths)
-            # Eq. 4, S(P): the sum of S(v) over the nodes of a path, by the number of its edges.
+            # Eq. 4, S(P): the sum of S(v) over the nodes of a path, divided by the number of its
+            # edges.
             scored = [(path, flow.reliability(path, spread.resource)) for path in paths]
-            # The most reliable paths of each pair enter the pool.
+            # The most reliable paths of each pair enter the pool. The paper gives no number; by
+            # default all do.
             best = flow.best_of_each_pair(scored, options.per_pair)
             searched.append(flow.StartPaths(spread, best, capped))
         search = flow.PathSearch.pooled(searched)
