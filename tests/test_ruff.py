@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 # Violations that are still there; lower it with every one that goes. The end is 0.
-ALLOWED = 486
+ALLOWED = 140
 
 
 def ruff(*arguments):

@@ -58,7 +58,7 @@ class _LightRAG(rich.RichMethod):
         """What the keywords of each question find; low, high: its low-level and its high-level
         keywords, each as one text.
         """
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} must write its own find().")
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """The trace of each question: keywords on two levels, and what they find."""
