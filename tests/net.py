@@ -174,10 +174,17 @@ def settings_of(name, source, questions):
         plain = setting.plain
         asked = questions if plain or name != settings.LARGEST else questions[::2]
         llm, every = llms[setting.llm], 3 if plain else 8
-        yield f"{name} | {setting}", partial(
-            record, build=partial(build, setting), llm=llm, questions=asked, answer_every=every,
-            task=setting.task,
-        )  # fmt: skip
+        yield (
+            f"{name} | {setting}",
+            partial(
+                record,
+                build=partial(build, setting),
+                llm=llm,
+                questions=asked,
+                answer_every=every,
+                task=setting.task,
+            ),
+        )
 
 
 def trained(key):

@@ -28,7 +28,9 @@ CORPUS = corpus_of(
 
 
 class Scripted(LLM):
-    """Not a model: gives the replies it was told, per task, in order; the last one again and again."""
+    """Not a model: gives the replies it was told, per task, in order; the last one again and
+    again.
+    """
 
     name = "scripted replies"
 
@@ -74,14 +76,17 @@ def test_spellings_of_one_answer_vote_together_and_ties_go_to_the_first():
 # No retrieval
 
 
-@pytest.mark.parametrize("reply, answer", [
-    ("Ada lived in Bergen. The answer is Oslo.", "Oslo"),
-    ("The answer is hard to find. But the answer is: **Oslo**", "Oslo"),
-    ("the answer is Oslo\nQuestion: What else?\nReasoning: No. The answer is Rome.", "Oslo"),
-    ("Oslo, I think.", ""),
-    ("The answer is", ""),
-    ("<think>The answer is Rome.</think> The answer is Oslo.", "Oslo"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "reply, answer",
+    [
+        ("Ada lived in Bergen. The answer is Oslo.", "Oslo"),
+        ("The answer is hard to find. But the answer is: **Oslo**", "Oslo"),
+        ("the answer is Oslo\nQuestion: What else?\nReasoning: No. The answer is Rome.", "Oslo"),
+        ("Oslo, I think.", ""),
+        ("The answer is", ""),
+        ("<think>The answer is Rome.</think> The answer is Oslo.", "Oslo"),
+    ],
+)
 def test_only_what_follows_the_marker_is_read(reply, answer):
     assert TASKS["chain_of_thought"].parse(reply) == (answer, int(not answer))
 
@@ -96,11 +101,14 @@ def test_the_worked_examples_in_the_prompt_can_be_read():
     ] and shown.endswith(f"{QUESTION}\nReasoning:")
 
 
-@pytest.mark.parametrize("name, task, reply, answer", [
-    ("zeroshot", "direct", "Answer: Oslo", "Oslo"),
-    ("direct", "direct", "Answer: Oslo", "Oslo"),
-    ("cot", "chain_of_thought", "They met abroad. The answer is Oslo.", "Oslo"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, task, reply, answer",
+    [
+        ("zeroshot", "direct", "Answer: Oslo", "Oslo"),
+        ("direct", "direct", "Answer: Oslo", "Oslo"),
+        ("cot", "chain_of_thought", "They met abroad. The answer is Oslo.", "Oslo"),
+    ],
+)
 def test_the_question_alone_is_sent(name, task, reply, answer):
     llm = Scripted(**{task: reply})
     given = mr.METHODS[name].build(CORPUS, llm=llm).answer(QUESTION)
@@ -140,7 +148,8 @@ def test_self_consistency_draws_samples_and_shows_the_vote():
     for wrong in ({"samples": 0}, {"temperature": 0}):
         with pytest.raises(
             MiniragError,
-            match="samples=0: expected a whole number from 1|temperature=0: expected a number above 0",
+            match="samples=0: expected a whole number from 1|temperature=0: expected a number "
+            "above 0",
         ):
             mr.METHODS["cot-sc"].build(CORPUS, llm=llm, **wrong)
 

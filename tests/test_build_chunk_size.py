@@ -1,4 +1,6 @@
-"""GraphRAG's Figure 2 with readers that are known: what its count measures, and what it does not."""
+"""GraphRAG's Figure 2 with readers that are known: what its count measures, and what it does
+not.
+"""
 
 import pytest
 

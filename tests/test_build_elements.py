@@ -208,13 +208,16 @@ def test_examples_of_the_domain_stand_in_the_extraction_prompt():
     assert "Aspirin" not in sent[1] and "Harrowgate" in sent[1]
 
 
-@pytest.mark.parametrize("examples, said", [
-    ("Aspirin inhibits COX-1.", "examples must be pairs"),
-    ([("text", "reply", "more")], "example 1 .* is no pair"),
-    ([("text", FIRST), ("text", "The entities are A and B.")], "example 2: .* no entity"),
-    ([("text", FIRST + "##(cut<|>")], "example 1: .* 1 record that cannot be read"),
-    ([("", FIRST)], "example 1 .* is no pair"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "examples, said",
+    [
+        ("Aspirin inhibits COX-1.", "examples must be pairs"),
+        ([("text", "reply", "more")], "example 1 .* is no pair"),
+        ([("text", FIRST), ("text", "The entities are A and B.")], "example 2: .* no entity"),
+        ([("text", FIRST + "##(cut<|>")], "example 1: .* 1 record that cannot be read"),
+        ([("", FIRST)], "example 1 .* is no pair"),
+    ],
+)
 def test_a_malformed_example_is_named(examples, said):
     with pytest.raises(MiniragError, match=said):
         extract_elements(CORPUS, Scripted(elements=[FIRST]), examples=examples)

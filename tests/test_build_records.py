@@ -151,7 +151,8 @@ def broken(records, rng):
             r._replace(strength=1.0) if isinstance(r, RelationshipRecord) else r for r in records
         ]
         lines = [
-            f'("relationship"<|>{r.source}<|>{r.target}<|>{r.description}<|>{rng.choice(["strong", "", "nan", "-"])})'
+            f'("relationship"<|>{r.source}<|>{r.target}<|>{r.description}'
+            f"<|>{rng.choice(['strong', '', 'nan', '-'])})"
             for r in split(records)[1]
         ]
         lines = [write_records([r]).removesuffix("\n##\n" + END) for r in split(records)[0]] + lines
@@ -299,8 +300,8 @@ def test_a_strength_that_is_no_number_counts_one(written, strength):
 
 def test_rich_records_have_keywords_and_content_keywords_are_no_loss():
     text = (
-        '("relationship"<|>A<|>B<|>d<|>power, trade<|>8)##("content_keywords"<|>all, of, it)##("relationship"<|>A<|>B<|>d<|>trade)##'
-        + END
+        '("relationship"<|>A<|>B<|>d<|>power, trade<|>8)##("content_keywords"<|>all, of, '
+        'it)##("relationship"<|>A<|>B<|>d<|>trade)##' + END
     )
     found, dropped = TASKS["rich_elements"].parse(text)
     assert [(r.keywords, r.strength) for r in found.relationships] == [
@@ -368,7 +369,8 @@ def test_the_rule_lists_names_types_and_the_sentences_they_stand_in():
     found = ask(
         "elements",
         title="Ilse Brandt",
-        text="She met Otto Lenz at Selm in 1911. Students of the University of Selm love Otto Lenz.",
+        text="She met Otto Lenz at Selm in 1911. Students of the University of Selm love Otto "
+        "Lenz.",
     )
     assert {e.name: e.type for e in found.entities} == {
         "Ilse Brandt": "person",
@@ -405,16 +407,29 @@ def test_entity_types_and_examples_change_prompt_and_rule():
 
 @pytest.mark.parametrize(
     "name, before, kind",
-    [("1911", "", "date"), ("May", "in ", "date"), ("University of Selm", "", "organization"), ("Kittering Expedition", "the ", "event"),
-     ("Anchor Street", "", "geo"), ("Selm", "was born in ", "geo"), ("Dr Ilse Brandt", "", "person"), ("Brandt", "said Dr ", "person"),
-     ("Ilse Brandt", "", "person"), ("Selm", "", "other"), ("Lost Hour", "the ", "other")],
-)  # fmt: skip
+    [
+        ("1911", "", "date"),
+        ("May", "in ", "date"),
+        ("University of Selm", "", "organization"),
+        ("Kittering Expedition", "the ", "event"),
+        ("Anchor Street", "", "geo"),
+        ("Selm", "was born in ", "geo"),
+        ("Dr Ilse Brandt", "", "person"),
+        ("Brandt", "said Dr ", "person"),
+        ("Ilse Brandt", "", "person"),
+        ("Selm", "", "other"),
+        ("Lost Hour", "the ", "other"),
+    ],
+)
 def test_types_follow_visible_cues(name, before, kind):
     assert guess_type(name, before) == kind
 
 
 def test_names_part_at_years_and_small_words_and_sentence_openers_are_none():
-    text = "Born in Selm, Brandt joined the University of Selm in 1911. Students liked Brandt's lectures. Brandt left."
+    text = (
+        "Born in Selm, Brandt joined the University of Selm in 1911. Students liked "
+        "Brandt's lectures. Brandt left."
+    )
     first = text[:59]
     assert [first[a:b] for a, b in names_in(first, text)] == [
         "Selm",

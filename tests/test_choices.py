@@ -1,4 +1,6 @@
-"""Every option of every method refuses a misspelt name and a misspelt value, and says what exists."""
+"""Every option of every method refuses a misspelt name and a misspelt value, and says what
+exists.
+"""
 
 import inspect
 from dataclasses import dataclass, fields

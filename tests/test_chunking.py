@@ -170,7 +170,10 @@ def test_headings_become_the_title():
         ("Guide", "---\nauthor: nobody\n---\nBefore any heading."),
         (
             "Guide > Set up",
-            "# Guide\n\n## Set up\n\nFirst paragraph. It has two sentences.\n\n```\n# not a heading\n```",
+            (
+                "# Guide\n\n## Set up\n\nFirst paragraph. It has two sentences.\n\n```\n# not a "
+                "heading\n```"
+            ),
         ),
         ("Guide > Use *it*", "## Use *it* ##\nHow to."),
         ("Guide > Setext next", "Setext next\n===========\nText under it."),
@@ -236,9 +239,18 @@ def test_sentences_cover_everything_in_order_and_are_stable(text):
         '"Stop!" he said.|"Go."|Then he left (see Fig. 2).|He returned.',
         "Acme Inc. was sold to Foo Inc.|The price rose to 3.5.|Next came Ms. Li.",
         "The cat sat.|Dogs bark.|Martin Luther King Jr. spoke.|St. Louis listened.",
-        "He died in Washington, D.C. and not at 5 p.m. in Rome.[3]|She came.|He saw No. 5.|No.|He did not.",
-        "Wait... what?|Yes…|No.|Really?!|Vitamin C.|It helps, e.g. Paris, cf. Rome et al. 1999 vs. Oslo.",
-        "First line\n\n|Second paragraph without a stop\n\n|# Heading\n|Body text.\n|- one item\n|- another\n|1. First.\n|2. Second.",
+        (
+            "He died in Washington, D.C. and not at 5 p.m. in Rome.[3]|She came.|He saw No. "
+            "5.|No.|He did not."
+        ),
+        (
+            "Wait... what?|Yes…|No.|Really?!|Vitamin C.|It helps, e.g. Paris, cf. Rome et al. 1999 "
+            "vs. Oslo."
+        ),
+        (
+            "First line\n\n|Second paragraph without a stop\n\n|# Heading\n|Body text.\n|- one "
+            "item\n|- another\n|1. First.\n|2. Second."
+        ),
         "東京は日本の首都です。|人口が多い！|「はい。」|次の文。",
         "यह एक वाक्य है।|दूसरा वाक्य।",
         "هل هذا سؤال؟|نعم.|هذا جواب.",

@@ -23,8 +23,10 @@ from minirag.methods import METHODS
 QUESTION = "Who paid for the observatory of Tilda Brant?"
 GOLDEN = "Which professor at the University of Veldmark was born in Port Sable?"
 TEXTS = {
-    "brant.txt": "Tilda Brant built the Kestrel Observatory on Mount Orrin. The Kestrel Observatory opened in 1911.",
-    "money.txt": "Augusta Fenwick paid for the Kestrel Observatory. Augusta Fenwick lived in Port Helm.",
+    "brant.txt": "Tilda Brant built the Kestrel Observatory on Mount Orrin. The Kestrel "
+    "Observatory opened in 1911.",
+    "money.txt": "Augusta Fenwick paid for the Kestrel Observatory. Augusta Fenwick lived in "
+    "Port Helm.",
     "звезда.txt": "Тильда Брант открыла комету. Обсерватория Кестрел стоит на горе Оррин.",
 }
 HEAVY = (
@@ -101,7 +103,10 @@ def test_version_and_help():
 
 
 def test_nothing_heavy_is_loaded_before_it_is_needed():
-    code = f"import sys; from minirag.cli import app; app(['methods'], standalone_mode=False); sys.exit([m for m in {HEAVY} if m in sys.modules] or 0)"
+    code = (
+        f"import sys; from minirag.cli import app; app(['methods'], standalone_mode=False); "
+        f"sys.exit([m for m in {HEAVY} if m in sys.modules] or 0)"
+    )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert said.returncode == 0, said.stderr
     assert "hipporag" in said.stdout
@@ -713,8 +718,8 @@ def test_offline_a_corpus_is_read_by_its_own_annotations():
     assert "needed for this question" in said
     read = run("ask", "professors", GOLDEN, "--encoder", "lsa", "--extraction", "rules").stdout
     assert (
-        "Graph: read by offline rules (not a language model); also here: --extraction annotations (hand-written annotations)"
-        in read
+        "Graph: read by offline rules (not a language model); also here: --extraction "
+        "annotations (hand-written annotations)" in read
     )
     assert (
         "*"

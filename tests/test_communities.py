@@ -83,7 +83,11 @@ def test_the_seed_decides_and_the_generators_of_others_are_left_alone():
 
 def test_another_process_finds_the_same():
     """Other hashes of strings, so another order of their sets."""
-    code = "import networkx as nx; from minirag.algorithms.communities import hierarchy; graph = nx.relabel_nodes(nx.gnm_random_graph(80, 200, seed=1), str); found = [sorted(map(sorted, level)) for level in hierarchy(graph, seed=4)]"  # fmt: skip
+    code = (
+        "import networkx as nx; from minirag.algorithms.communities import hierarchy; graph "
+        "= nx.relabel_nodes(nx.gnm_random_graph(80, 200, seed=1), str); found = "
+        "[sorted(map(sorted, level)) for level in hierarchy(graph, seed=4)]"
+    )
     here = {}
     exec(code, here)
     run = [sys.executable, "-c", code + "; print(found)"]

@@ -115,12 +115,15 @@ def three_parts(sizes=(70, 50, 30), reports=(20, 15, 10)):
 
 
 @pytest.mark.paper("GraphRAG", "sec-2.5-higher")
-@pytest.mark.parametrize("limit, held, tokens, left", [
-    (150, ["X", "Y", "Z"], 150, {}),
-    (100, ["report 1", "Y", "Z"], 100, {}),
-    (99, ["report 1", "report 2", "Z"], 65, {}),
-    (40, ["report 1", "report 2"], 35, {"reports": 1}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "limit, held, tokens, left",
+    [
+        (150, ["X", "Y", "Z"], 150, {}),
+        (100, ["report 1", "Y", "Z"], 100, {}),
+        (99, ["report 1", "report 2", "Z"], 65, {}),
+        (40, ["report 1", "report 2"], 35, {"reports": 1}),
+    ],
+)
 def test_sub_reports_stand_for_the_largest_parts(limit, held, tokens, left):
     """WE-G2, token by token."""
     communities, count, reports = three_parts()
@@ -379,14 +382,40 @@ def test_a_description_cannot_pass_for_another_element():
     assert report.title == "A and B"
 
 
-@pytest.mark.parametrize("reply, title, dropped", [
-    ('{"title": "T", "summary": "S", "rating": "7.5", "findings": [{"summary": "a", "explanation": "b"}]}', "T", 0),
-    ('Sure!\n```json\n{"title": "T", "summary": "S", "rating": 99, "findings": ["plain"]}\n```', "T", 0),
-    ('{"title": "T", "summary": "S", "rating": "high", "findings": [3, {"explanation": "b"}]}', "T", 2),
-    ('{"title": "T", "summary": "S", "rating": 3, "findings": [{"summary": "a", "expl', "T", 1),
-    ('{"title": "T", "summary": "S"}', "T", 2),
-    ("no json", None, 1), ("", None, 1), ('{"findings": []}', None, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "reply, title, dropped",
+    [
+        (
+            (
+                '{"title": "T", "summary": "S", "rating": "7.5", "findings": [{"summary": "a", '
+                '"explanation": "b"}]}'
+            ),
+            "T",
+            0,
+        ),
+        (
+            (
+                'Sure!\n```json\n{"title": "T", "summary": "S", "rating": 99, "findings": '
+                '["plain"]}\n```'
+            ),
+            "T",
+            0,
+        ),
+        (
+            (
+                '{"title": "T", "summary": "S", "rating": "high", "findings": [3, {"explanation": '
+                '"b"}]}'
+            ),
+            "T",
+            2,
+        ),
+        ('{"title": "T", "summary": "S", "rating": 3, "findings": [{"summary": "a", "expl', "T", 1),
+        ('{"title": "T", "summary": "S"}', "T", 2),
+        ("no json", None, 1),
+        ("", None, 1),
+        ('{"findings": []}', None, 1),
+    ],
+)
 def test_reports_are_read_leniently_and_losses_counted(reply, title, dropped):
     report, lost = REPORT.parse(reply)
     assert (report.title if report else None) == title and (lost >= 1) == (dropped >= 1)

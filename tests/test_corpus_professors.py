@@ -167,7 +167,9 @@ def test_each_constraint_alone_leaves_several_passages(question_id):
 
 
 def bm25_recall(k):
-    """Mean recall in percent of BM25's first k passages, per question kind and for all questions."""
+    """Mean recall in percent of BM25's first k passages, per question kind and for all
+    questions.
+    """
     index = pytest.importorskip("rank_bm25").BM25Okapi([tokens(text) for text in BODY.values()])
     recall = {}
     for row in QUESTIONS:

@@ -232,7 +232,10 @@ def test_relationships_make_one_graph():
         median(dict(GRAPH.out_degree(hubs)).values()),
         max(out for _, out in GRAPH.out_degree()),
     )
-    degrees = f"median {typical:g} among the {len(hubs)} entities with ten relationships or more, largest {most} "
+    degrees = (
+        f"median {typical:g} among the {len(hubs)} entities with ten relationships or "
+        f"more, largest {most} "
+    )
     print(f"out-degree: {degrees}")
     assert (
         degrees in README
@@ -268,7 +271,9 @@ def test_gold_sections_are_closer_than_other_sections():
 
 
 def bm25_recall(k):
-    """Mean recall in percent of BM25's first k sections, per question kind and for all questions."""
+    """Mean recall in percent of BM25's first k sections, per question kind and for all
+    questions.
+    """
     index = pytest.importorskip("rank_bm25").BM25Okapi([tokens(text) for text in BODY.values()])
     recall = {}
     for row in QUESTIONS:

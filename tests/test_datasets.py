@@ -287,7 +287,8 @@ def test_a_dataset_that_is_no_corpus_says_so():
         load_dataset("dulce")
     with pytest.raises(
         MiniragError,
-        match="No question entities were published for 'musique_train'; there are some for: musique, ",
+        match="No question entities were published for 'musique_train'; there are some for: "
+        "musique, ",
     ):
         load_question_entities("musique_train")
 
@@ -318,7 +319,10 @@ def openie(*rows):
     }
 
 
-ENTITIES = '\tquestion\ttriples\n0\tWho is A?\t"{""named_entities"": [""A"", ""B, C""]}"\n1\tWhat?\t{}\n2\tWhy?\tnot json\n'
+ENTITIES = (
+    '\tquestion\ttriples\n0\tWho is A?\t"{""named_entities"": [""A"", ""B, '
+    'C""]}"\n1\tWhat?\t{}\n2\tWhy?\tnot json\n'
+)
 CORPUS = [
     {"title": "A", "text": "One."},
     {"title": "A", "text": "Two."},

@@ -28,10 +28,49 @@ DEEPER = TextualGraph(
 )  # an edge that leaves a node at depth two
 
 HOSTILE = [
-    "", " ", "A", "A [2]", "A [02]", "[2]", " [2]", '"', '"A"', '"A" [2]', "\\", "\\n", "\n", "\r\n", "A\nB is connected to C via r", "\u2028", "\x85", "\x00",
-    " via ", "via", "via via", "A via", "via B", " is connected to ", "is connected to", "A is connected to", "is connected to B", "A is connected to B via r",
-    'said "no"', 'ends in a quote"', "Zürich", "東京", "🦉", "e\u0301", "\t", "\xa0", "A  B", "connected", "\u200b", '", "', "\\u0041", '\\"',
-]  # fmt: skip
+    "",
+    " ",
+    "A",
+    "A [2]",
+    "A [02]",
+    "[2]",
+    " [2]",
+    '"',
+    '"A"',
+    '"A" [2]',
+    "\\",
+    "\\n",
+    "\n",
+    "\r\n",
+    "A\nB is connected to C via r",
+    "\u2028",
+    "\x85",
+    "\x00",
+    " via ",
+    "via",
+    "via via",
+    "A via",
+    "via B",
+    " is connected to ",
+    "is connected to",
+    "A is connected to",
+    "is connected to B",
+    "A is connected to B via r",
+    'said "no"',
+    'ends in a quote"',
+    "Zürich",
+    "東京",
+    "🦉",
+    "e\u0301",
+    "\t",
+    "\xa0",
+    "A  B",
+    "connected",
+    "\u200b",
+    '", "',
+    "\\u0041",
+    '\\"',
+]
 
 
 def naive(graph):
@@ -70,8 +109,12 @@ def test_the_papers_template_on_the_worked_example():
     """GRAG, Sec. 4.2 (description)"""
     assert split(EXAMPLE) == ((0, 1, 2, 3), (4,))
     assert describe(EXAMPLE).split("\n") == [
-        "A is connected to B via r1", "B is connected to D via r3", "B is connected to E via r4", "A is connected to C via r2", "C is connected to D via r5"
-    ]  # fmt: skip
+        "A is connected to B via r1",
+        "B is connected to D via r3",
+        "B is connected to E via r4",
+        "A is connected to C via r2",
+        "C is connected to D via r5",
+    ]
     assert parse_description(describe(EXAMPLE)) == canonical(EXAMPLE) and survives(EXAMPLE)
     assert canonical(EXAMPLE) == TextualGraph(
         tuple("ABDEC"), ((0, "r1", 1), (1, "r3", 2), (1, "r4", 3), (0, "r2", 4), (4, "r5", 2))
@@ -80,9 +123,16 @@ def test_the_papers_template_on_the_worked_example():
 
 def test_the_released_outline_loses_what_leaves_the_outermost_nodes():
     outline = [
-        "[ROOT] A.", "A is connected to: ", "1 B via r1.", "B is connected to: ", "B is connected to:", "  1.1 D via r3.", "  1.2 E via r4.",
-        "2 C via r2.", "C is connected to: D via r5;",
-    ]  # fmt: skip
+        "[ROOT] A.",
+        "A is connected to: ",
+        "1 B via r1.",
+        "B is connected to: ",
+        "B is connected to:",
+        "  1.1 D via r3.",
+        "  1.2 E via r4.",
+        "2 C via r2.",
+        "C is connected to: D via r5;",
+    ]
     assert code_outline(EXAMPLE, hops=2).split("\n") == outline
     assert code_outline(DEEPER, hops=2).split("\n") == outline  # the added edge is nowhere
     assert "D is connected to E via r6" in describe(DEEPER).split("\n") and survives(DEEPER)
@@ -106,12 +156,14 @@ def test_what_is_quoted_and_numbered_and_what_is_not():
     twins = TextualGraph(("Paris", "Paris", "Paris [2]"), ((0, "is not", 1), (1, "is not", 2)))
     assert (
         describe(twins)
-        == 'Paris is connected to Paris [2] via is not\nParis [2] is connected to "Paris [2]" via is not'
+        == 'Paris is connected to Paris [2] via is not\nParis [2] is connected to "Paris [2]" '
+        "via is not"
     )
     odd = TextualGraph(("by sea via Cork", "two\nlines", ""), ((0, ' "x', 1), (1, "", 2)))
     assert (
         describe(odd)
-        == '"by sea via Cork" is connected to "two\\nlines" via " \\"x"\n"two\\nlines" is connected to "" via ""'
+        == '"by sea via Cork" is connected to "two\\nlines" via " \\"x"\n"two\\nlines" is '
+        'connected to "" via ""'
     )
     assert survives(twins) and survives(odd)
 
@@ -215,10 +267,15 @@ def test_a_description_is_a_line_an_edge_and_a_bare_name():
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("A is connected to B", "a relation"), ("A is connected to B via ", "a relation"), (" is connected to B via r", "a name"), ("\n", "a name"),
-        ('"A is connected to B via r', "Unterminated"), ('"A"B is connected to C via r', "closing quote"), ('A is connected to B via "r" s', "closing quote"),
+        ("A is connected to B", "a relation"),
+        ("A is connected to B via ", "a relation"),
+        (" is connected to B via r", "a name"),
+        ("\n", "a name"),
+        ('"A is connected to B via r', "Unterminated"),
+        ('"A"B is connected to C via r', "closing quote"),
+        ('A is connected to B via "r" s', "closing quote"),
     ],
-)  # fmt: skip
+)
 def test_texts_that_are_no_description(text, said):
     with pytest.raises(ValueError, match=f"Line 1 of the description.*{said}"):
         parse_description(text)

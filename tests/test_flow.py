@@ -44,7 +44,9 @@ def test_paths_of_the_worked_example():
     ],
 )
 def test_paths_of_the_released_code(threshold, scores):
-    """Both directions are scored and the better one is kept; six enumerated paths are cut to three."""
+    """Both directions are scored and the better one is kept; six enumerated paths are cut to
+    three.
+    """
     found = {
         "".join(sorted(path)): score
         for path, score in edge_flow_paths(nx.DiGraph(EXAMPLE), ["S", "T"], threshold=threshold)
@@ -203,7 +205,8 @@ def test_order_of_insertion_changes_nothing():
 def test_hash_seed_changes_nothing():
     code = (
         "import networkx as nx; from minirag.algorithms.flow import edge_flow_paths, flow_paths; "
-        "g = nx.Graph(['sa', 'sb', 'ab', 'at', 'bt']); print(flow_paths(g, 'st'), edge_flow_paths(g, 'st', threshold=.05))"
+        "g = nx.Graph(['sa', 'sb', 'ab', 'at', 'bt']); print(flow_paths(g, 'st'), "
+        "edge_flow_paths(g, 'st', threshold=.05))"
     )
     environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in "0123"]
     runs = {

@@ -25,7 +25,10 @@ class Counter(Explorer):
 
 Counter().view()"""
 FIGURE = "<svg><circle r='3'/></svg>"
-QUESTION = "Predict: $x^2$.\n\n<details><summary>Answer</summary>\n\nIt is *four*, by `$not math$`.\n\n</details>"
+QUESTION = (
+    "Predict: $x^2$.\n\n<details><summary>Answer</summary>\n\nIt is *four*, by `$not "
+    "math$`.\n\n</details>"
+)
 
 
 @pytest.fixture
@@ -115,7 +118,8 @@ def test_a_notebook_that_cannot_be_run_is_printed_all_the_same(notebook):
 def test_pdf_where_chromium_is(notebook, tmp_path):
     if not handouts.chromium():
         pytest.skip(
-            "no Chromium here: install your system's package `chromium`, or set MINIRAG_CHROMIUM to its path"
+            "no Chromium here: install your system's package `chromium`, or set "
+            "MINIRAG_CHROMIUM to its path"
         )
     written = handouts.make(tmp_path / "out", [notebook], run=False)
     assert [path.name for path in written] == ["some.html", "some.pdf"] and written[

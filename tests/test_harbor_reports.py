@@ -98,7 +98,9 @@ def test_every_finding_cites_articles_that_its_community_is_read_from(graph, ind
 
 
 def test_numbers_in_a_finding_stand_in_an_article_it_cites(corpus, index):
-    """Sums of money, percentages and counts in figures are copied from the articles, not recalled."""
+    """Sums of money, percentages and counts in figures are copied from the articles, not
+    recalled.
+    """
     text = {chunk.id: f"{chunk.title} {chunk.text}" for chunk in corpus.chunks}
     computed = {"£2.7"}  # the excess of the Wall: 9.1 less 6.4
     spelled = {"83": "Eighty-three", "29": "Twenty-nine"}
@@ -153,7 +155,10 @@ def test_a_fresh_division_is_compared_with_the_kept_one(graph, index):
         )
         found = agreement(fresh, index.communities, level)
         if not same:
-            said = f"level {level} of a fresh division differs from the kept one: adjusted mutual information {found:.3f}; made with igraph {KEPT['igraph']}"
+            said = (
+                f"level {level} of a fresh division differs from the kept one: adjusted "
+                f"mutual information {found:.3f}; made with igraph {KEPT['igraph']}"
+            )
             warnings.warn(said, stacklevel=1)
         assert found > 0.7
     assert same or fresh.modularity() > index.communities.modularity() - 0.02

@@ -1,4 +1,6 @@
-"""The wheel is whole: installed elsewhere, without the checkout, it answers from a shipped corpus."""
+"""The wheel is whole: installed elsewhere, without the checkout, it answers from a shipped
+corpus.
+"""
 
 import ast
 import importlib.util

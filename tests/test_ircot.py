@@ -55,7 +55,9 @@ class GivenCosines:
 
 
 def recorded_method(case, monkeypatch):
-    """IRCoT as the case has it: the real ensemble and fallback; the walk gives the recorded scores."""
+    """IRCoT as the case has it: the real ensemble and fallback; the walk gives the recorded
+    scores.
+    """
     titles = [passage.partition("\n")[0] for passage in case["passages"]]
     corpus = corpus_of(
         *((title, passage.partition("\n")[2]) for title, passage in zip(titles, case["passages"]))
@@ -68,9 +70,16 @@ def recorded_method(case, monkeypatch):
     triples = extraction_of({title: [(f"n {i}", "r", f"m {i}")] for i, title in enumerate(titles)})
     named = {one["query"]: tuple(link["entity"] for link in one["links"]) for one in case["rounds"]}
     method = METHODS["ircot-hipporag"].build(
-        corpus, llm, encoder, **steps, extraction=triples, question_entities=named, follow="code",
-        synonymy="none", ensemble=case["ensemble"],
-    )  # fmt: skip
+        corpus,
+        llm,
+        encoder,
+        **steps,
+        extraction=triples,
+        question_entities=named,
+        follow="code",
+        synonymy="none",
+        ensemble=case["ensemble"],
+    )
     places = {one.name: place for place, one in enumerate(method.retriever.graph.nodes)}
     walks = iter(case["rounds"])
 

@@ -140,11 +140,19 @@ def test_a_reply_without_a_winner_is_no_tie():
     )
 
 
-@pytest.mark.parametrize("reply, winner", [
-    ('{"winner": 1, "reason": "x"}', 1), ('{"winner": "Answer 2"}', 2), ('{"winner": "tie"}', 0), ('{"winner": "0"}', 0),
-    ('{"winner": "[Answer 2]"}', 2),
-    ('{"winner": 3}', None), ("Answer 1 wins", None), ('{"winner": "12"}', None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "reply, winner",
+    [
+        ('{"winner": 1, "reason": "x"}', 1),
+        ('{"winner": "Answer 2"}', 2),
+        ('{"winner": "tie"}', 0),
+        ('{"winner": "0"}', 0),
+        ('{"winner": "[Answer 2]"}', 2),
+        ('{"winner": 3}', None),
+        ("Answer 1 wins", None),
+        ('{"winner": "12"}', None),
+    ],
+)
 def test_verdicts_are_read(reply, winner):
     assert TASKS["judge"].parse(reply)[0][0] == winner
 
@@ -195,17 +203,32 @@ def test_what_one_reply_does_not_say_of_a_criterion_is_unread_and_counted():
     assert win_matrix(verdicts, "diversity").unread == 2 and judge.ledger["answer"].dropped == 2
 
 
-@pytest.mark.parametrize("reply, read, dropped", [
-    ('{"Diversity": {"Winner": "Answer 2", "Explanation": "x"}}', (("diversity", 2, "x"),), 0),
-    ('Sure: ```json\n{"diversity": {"winner": 1}, "Overall Winner": {"Winner": "Answer 1"}}```',
-     (("diversity", 1, ""), ("overall winner", 1, "")), 0),
-    ('{"Diversity": {"Winner": "Answer 1"}} {"Diversity": {"Winner": "Answer 2"}}',
-     (("diversity", 1, ""),), 0),
-    ('{"Diversity": {"Winner": "neither of them, or 1"}, "Empowerment": {"Winner": "?"}}',
-     (("diversity", 0, ""),), 1),
-    ('{"Diversity": "Answer 1"}', (), 1),
-    ("Answer 1 wins.", (), 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "reply, read, dropped",
+    [
+        ('{"Diversity": {"Winner": "Answer 2", "Explanation": "x"}}', (("diversity", 2, "x"),), 0),
+        (
+            (
+                'Sure: ```json\n{"diversity": {"winner": 1}, "Overall Winner": {"Winner": "Answer '
+                '1"}}```'
+            ),
+            (("diversity", 1, ""), ("overall winner", 1, "")),
+            0,
+        ),
+        (
+            '{"Diversity": {"Winner": "Answer 1"}} {"Diversity": {"Winner": "Answer 2"}}',
+            (("diversity", 1, ""),),
+            0,
+        ),
+        (
+            '{"Diversity": {"Winner": "neither of them, or 1"}, "Empowerment": {"Winner": "?"}}',
+            (("diversity", 0, ""),),
+            1,
+        ),
+        ('{"Diversity": "Answer 1"}', (), 1),
+        ("Answer 1 wins.", (), 1),
+    ],
+)
 def test_verdicts_by_several_criteria_are_read(reply, read, dropped):
     assert TASKS["judge_overall"].parse(reply) == (read, dropped)
 

@@ -305,11 +305,14 @@ def recorded_method(case):
     ]
     chunks = tuple(Chunk(name, text, name) for name, text in case["chunks"].items())
     choices = {
-        "top_k": case["top_k"], "chunk_k": case["chunk_top_k"], "mix": case["mode"] == "mix",
+        "top_k": case["top_k"],
+        "chunk_k": case["chunk_top_k"],
+        "mix": case["mode"] == "mix",
         "chunk_order": {"WEIGHT": "polling", "VECTOR": "similarity"}[case["pick_method"]],
-        "related_chunks": case["related_chunk_number"], "count": letters_w,
+        "related_chunks": case["related_chunk_number"],
+        "count": letters_w,
         **{f"{part}_budget": case["budgets"][key] for part, key in BUDGETS.items()},
-    }  # fmt: skip
+    }
     name = f"lightrag-{'hybrid' if case['mode'] == 'mix' else case['mode']}"
     method = METHODS[name].from_graph(
         Graph("rich knowledge", "a case", tuple(nodes), tuple(edges), chunks),

@@ -52,7 +52,8 @@ def test_what_was_recorded_is_replayed_without_the_model(tmp_path):
     assert llm.is_model and "scripted replies" in repr(llm) and "answers.jsonl" in repr(llm)
     with pytest.raises(
         MiniragError,
-        match=r"answers.jsonl has no answer to this prompt of the task 'question_entities': it holds 60 .*record=",
+        match=r"answers.jsonl has no answer to this prompt of the task 'question_entities': it "
+        r"holds 60 .*record=",
     ):
         llm("question_entities", question="Where is Selm?")
     with pytest.raises(MiniragError, match="'answer': it holds none to that task"):
@@ -212,9 +213,11 @@ from minirag.llm import load_llm
 url, path, workers = sys.argv[1], sys.argv[2], int(sys.argv[3])
 llm = load_llm("openai:m", base_url=url, record=path)
 with ThreadPoolExecutor(workers) as pool:
-    values = llm.map("question_entities", [{"question": f"Where is Port {i}?"} for i in range(60)], executor=pool)
+    fields = [{"question": f"Where is Port {i}?"} for i in range(60)]
+    values = llm.map("question_entities", fields, executor=pool)
 total = llm.ledger.total
-print(json.dumps({"values": values, "asked": total.asked, "replayed": total.replayed, "prompt_tokens": total.prompt_tokens}))
+counted = {name: getattr(total, name) for name in ("asked", "replayed", "prompt_tokens")}
+print(json.dumps({"values": values, **counted}))
 """
 
 

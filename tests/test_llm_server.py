@@ -1,4 +1,6 @@
-"""An OpenAI-compatible server that answers, refuses, stalls and breaks off; keys that stay secret."""
+"""An OpenAI-compatible server that answers, refuses, stalls and breaks off; keys that stay
+secret.
+"""
 
 import os
 import pickle
@@ -87,7 +89,8 @@ def test_a_lasting_fault_ends_in_one_clear_error(fault):
         llm = model(server, timeout=0.3)
         with pytest.raises(
             MiniragError,
-            match="openai:m at 127.0.0.1:.* gave no answer to a 'question_entities' prompt in 3 attempts",
+            match="openai:m at 127.0.0.1:.* gave no answer to a 'question_entities' prompt in "
+            "3 attempts",
         ) as error:
             ask(llm)
     assert len(server.requests) == 3 and "\n" not in str(error.value)

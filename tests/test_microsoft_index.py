@@ -17,12 +17,17 @@ from minirag.llm import load_llm
 pytest.importorskip("pyarrow")
 CURRENT = {
     "entities": "id human_readable_id title type description text_unit_ids frequency degree x y",
-    "relationships": "id human_readable_id source target description weight combined_degree text_unit_ids",
-    "communities": "id human_readable_id community parent children level title entity_ids relationship_ids text_unit_ids period size",
-    "community_reports": "id human_readable_id community parent children level title summary full_content rank rating_explanation findings "
+    "relationships": "id human_readable_id source target description weight combined_degree "
+    "text_unit_ids",
+    "communities": "id human_readable_id community parent children level title entity_ids "
+    "relationship_ids text_unit_ids period size",
+    "community_reports": "id human_readable_id community parent children level title summary "
+    "full_content rank rating_explanation findings "
     "full_content_json period size",
-    "covariates": "id human_readable_id covariate_type type description subject_id object_id status start_date end_date source_text text_unit_id",
-    "text_units": "id human_readable_id text n_tokens document_ids entity_ids relationship_ids covariate_ids",
+    "covariates": "id human_readable_id covariate_type type description subject_id object_id "
+    "status start_date end_date source_text text_unit_id",
+    "text_units": "id human_readable_id text n_tokens document_ids entity_ids relationship_ids "
+    "covariate_ids",
     "documents": "id human_readable_id title text text_unit_ids",
 }
 

@@ -9,17 +9,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# Errors that are still there; lower it with every one that goes. The end is 0.
-ALLOWED = 0
 
 
 def test_mypy_finds_nothing():
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--no-error-summary"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True
     )
-    assert checked.returncode in (0, 1), checked.stdout + checked.stderr
-    errors = [line for line in checked.stdout.splitlines() if ": error: " in line]
-    assert len(errors) <= ALLOWED, "\n".join(errors)
+    assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -35,7 +35,10 @@ def run(tmp_path_factory):
         )
         return path
 
-    reach_out = "import socket\ntry:\n    socket.create_connection(('192.0.2.1', 80), timeout=1)\nexcept OSError as error:\n    print(error)"
+    reach_out = (
+        "import socket\ntry:\n    socket.create_connection(('192.0.2.1', 80), "
+        "timeout=1)\nexcept OSError as error:\n    print(error)"
+    )
     slow_but_fine = "import os\nprint(os.environ['HF_HUB_OFFLINE'], os.environ['MINIRAG_PROGRESS'])"
     for path in (
         write("good", slow_but_fine, reach_out, rung=0),

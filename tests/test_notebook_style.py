@@ -294,7 +294,8 @@ def test_every_rule_has_a_breakage():
     "change",
     [
         text_with(
-            "## A step\n\nSee [the paper](https://example.org/paper) and open /notebooks in JupyterLab."
+            "## A step\n\nSee [the paper](https://example.org/paper) and open /notebooks in "
+            "JupyterLab."
         ),
         cell_with("base_url = 'http://localhost:11434/v1'\nprint(1)"),
         cell_with("print('recall/precision', 1 / 2)"),

@@ -1,4 +1,6 @@
-"""HippoRAG's two ends: a passage is read in two steps, and a question's names are linked to nodes."""
+"""HippoRAG's two ends: a passage is read in two steps, and a question's names are linked to
+nodes.
+"""
 
 import json
 

@@ -25,7 +25,7 @@ NOTEBOOKS = [
 ]
 # Empty cells of the map; lower it whenever holes are filled, raise it only by those of elements
 # that join the list.
-MAX_HOLES = 203
+MAX_HOLES = 201
 ADVICE = "run `minirag map --write`, look at the difference and commit it"
 
 
@@ -175,7 +175,8 @@ def test_a_wrong_source_line_is_found(line, problem):
 def test_sources_know_their_place(tmp_path):
     path = tmp_path / "some.py"
     path.write_text(
-        'class A:\n    def f(self):\n        """One.\n\n        Source: PathRAG,\n        Eq. 2\n\n        More.\n        """\n'
+        'class A:\n    def f(self):\n        """One.\n\n        Source: PathRAG,\n        Eq. '
+        '2\n\n        More.\n        """\n'
     )
     assert citations.sources(path, "some.py") and list(citations.sources(path, "some.py")) == [
         citations.Source("some.py", 2, "A.f", "PathRAG, Eq. 2")
@@ -188,8 +189,8 @@ def test_sources_know_their_place(tmp_path):
 def test_names_are_followed_through_imports_and_instances():
     imports = "import minirag as mr\nfrom minirag.algorithms import pagerank as p\n"
     code = (
-        imports
-        + "hippo = mr.HippoRAG.build(c)\nhippo.retrieve(q)\np.personalized_pagerank\nmr.METHODS['bm25']"
+        imports + "hippo = "
+        "mr.HippoRAG.build(c)\nhippo.retrieve(q)\np.personalized_pagerank\nmr.METHODS['bm25']"
     )
     used = Reader().read(ast.parse(code))
     assert {

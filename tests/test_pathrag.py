@@ -124,8 +124,10 @@ def test_the_worked_example_as_the_code_has_it():
         nodes=2,
     )
     assert [(frozenset(path), score) for path, score in paths_of(method.retrieve("?"))] == [
-        (frozenset("SAT"), 0.45), (frozenset("SBCT"), 0.4067), (frozenset("SACT"), 0.3667)
-    ]  # fmt: skip
+        (frozenset("SAT"), 0.45),
+        (frozenset("SBCT"), 0.4067),
+        (frozenset("SACT"), 0.3667),
+    ]
 
 
 @pytest.mark.paper("PathRAG", "sec-4.1")
@@ -166,8 +168,12 @@ def test_a_path_becomes_text_node_edge_node():
     method = over(graph_of(EXAMPLE, "letter"), top_k=1)
     [text] = method.context(method.retrieve("?"))[0]["paths"]
     assert text.split("\n") == [
-        "S (letter): what S is", "S → A: S to A", "A (letter): what A is", "A → T: A to T", "T (letter): what T is"
-    ]  # fmt: skip
+        "S (letter): what S is",
+        "S → A: S to A",
+        "A (letter): what A is",
+        "A → T: A to T",
+        "T (letter): what T is",
+    ]
     keywords = method.with_options(edge_text="keywords")
     assert "S → A: key SA" in keywords.context(keywords.retrieve("?"))[0]["paths"][0]
 
@@ -359,9 +365,16 @@ def recorded(case):
     )
     words = [[text] if text else [] for text in (given["high_keywords"], given["low_keywords"])]
     method = PathRAG.from_graph(
-        graph, says(*words), ENCODER, follow="code", nodes=given["top_k"], count=lambda text: len(re.findall(r"\bw\b", text)),
-        text_budget=budgets["text_units"], global_budget=budgets["global_relations"], path_budget=budgets["local_context"],
-    )  # fmt: skip
+        graph,
+        says(*words),
+        ENCODER,
+        follow="code",
+        nodes=given["top_k"],
+        count=lambda text: len(re.findall(r"\bw\b", text)),
+        text_budget=budgets["text_units"],
+        global_budget=budgets["global_relations"],
+        path_budget=budgets["local_context"],
+    )
     pairs = [(names[edge.source], names[edge.target]) for edge in edges]
     relations = [
         pairs.index(tuple(pair)) for pair in given["relations_found"] if tuple(pair) in pairs
@@ -494,8 +507,14 @@ def test_the_textbook_from_question_to_answer():
     answer = method.answer(corpus.questions[0].text)
     assert answer.text and len(answer.retrieval.trace.last(PathStep).paths) == 15
     assert [step.operator for step in answer.retrieval.trace] == [
-        "keywords", "node vdb", "relationship vdb", "flow", "paths", "chunk from paths", "context"
-    ]  # fmt: skip
+        "keywords",
+        "node vdb",
+        "relationship vdb",
+        "flow",
+        "paths",
+        "chunk from paths",
+        "context",
+    ]
 
 
 @pytest.mark.needs("dulce")

@@ -336,13 +336,22 @@ def test_what_opens_a_request_is_no_entity(question):
 @pytest.mark.parametrize(
     "question, names",
     [
-        ("Selm is the port of which country?", ("Selm",)), ("Brandt's birthplace", ("Brandt",)), ("Selm", ("Selm",)),
-        ("NASA launched what?", ("NASA",)), ("Is the US larger than Selm?", ("US", "Selm")), ("Will Smith met whom?", ("Will Smith",)),
-        ("Who wrote The Lord of the Rings?", ("Lord of the Rings",)), ("Did Alice in Wonderland inspire A. Milne?", ("Alice in Wonderland", "A. Milne")),
-        ('Is "Orrin and Selm" by Lenz?', ("Orrin and Selm", "Lenz")), ("Who won the 2010 Selm Cup and Euro 2016?", ("2010 Selm Cup", "Euro 2016")),
-        ("Did the University of Selm in Carrow employ Otto van Lenz?", ("University of Selm in Carrow", "Otto van Lenz")),
+        ("Selm is the port of which country?", ("Selm",)),
+        ("Brandt's birthplace", ("Brandt",)),
+        ("Selm", ("Selm",)),
+        ("NASA launched what?", ("NASA",)),
+        ("Is the US larger than Selm?", ("US", "Selm")),
+        ("Will Smith met whom?", ("Will Smith",)),
+        ("Who wrote The Lord of the Rings?", ("Lord of the Rings",)),
+        ("Did Alice in Wonderland inspire A. Milne?", ("Alice in Wonderland", "A. Milne")),
+        ('Is "Orrin and Selm" by Lenz?', ("Orrin and Selm", "Lenz")),
+        ("Who won the 2010 Selm Cup and Euro 2016?", ("2010 Selm Cup", "Euro 2016")),
+        (
+            "Did the University of Selm in Carrow employ Otto van Lenz?",
+            ("University of Selm in Carrow", "Otto van Lenz"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_names_are_kept_where_a_question_opens_with_one_or_they_hold_small_words(question, names):
     assert ask_rule("question_entities", question=question) == names
 

@@ -84,8 +84,8 @@ def test_encodings_with_a_mark(tmp_path, encoding):
 
 def test_a_guessed_encoding_is_used_and_told(tmp_path):
     text = (
-        "Съешь же ещё этих мягких французских булок, да выпей чаю. Это обычный русский текст, написанный в старой кодировке. "
-        * 3
+        "Съешь же ещё этих мягких французских булок, да выпей чаю. Это обычный русский текст, "
+        "написанный в старой кодировке. " * 3
     )
     with pytest.warns(UserWarning, match=r"encoding was guessed.*\(1: a.txt, as .+\)"):
         corpus = read_folder(write(tmp_path, aDOTtxt=text.encode("cp1251")))
@@ -211,9 +211,12 @@ def test_names_and_texts_that_are_no_valid_unicode_become_valid(tmp_path):
         "".join(value for value in vars(noun).values() if isinstance(value, str)).encode("utf-8")
 
 
-PAGE = """<!DOCTYPE html><html><head><title>Ada &amp; Co</title><style>p{}</style><script>alert(1)</script></head><body><!-- hidden -->
+PAGE = """<!DOCTYPE html><html><head><title>Ada &amp; Co</title>
+<style>p{}</style><script>alert(1)</script></head>
+<body><!-- hidden -->
 <h1>Heading</h1><p>One <b>bold</b>,
-wrapped&nbsp;word.</p><ul><li>first<li>second</ul><noscript>no</noscript><script>bad()</script><pre>line 1
+wrapped&nbsp;word.</p><ul><li>first<li>second</ul><noscript>no</noscript>
+<script>bad()</script><pre>line 1
 line 2</pre><p>a &lt;tag&gt;</p></body></html>"""
 
 
@@ -324,7 +327,10 @@ def small_pdf(text):
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        (
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 "
+            b"5 0 R>>>>>>"
+        ),
         b"<</Length %d>>stream\n" % len(stream) + stream + b"\nendstream",
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ]

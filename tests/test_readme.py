@@ -40,8 +40,8 @@ def test_the_two_commands_stand_there_as_they_are_tested():
 
 def test_the_picture_shows_what_its_caption_says():
     assert (
-        f'minirag ask professors "{QUESTION}" --extraction annotations --figure data/figures/hipporag_walk.png\n'
-        in README
+        f'minirag ask professors "{QUESTION}" --extraction annotations --figure '
+        f"data/figures/hipporag_walk.png\n" in README
     )
     method = METHODS["hipporag"].build(load_corpus("professors"), extraction="annotations")
     names = [node.name for node in method.graph.nodes]
@@ -236,32 +236,53 @@ def with_spread(row, metric):
 
 
 GRAG_TABLES = {
-    "detours": ("accuracy %", {
-        "GRAG": ("trained: GRAG", "trained: GRAG"),
-        "w/o graph descriptions": ("trained: w/o graph descriptions",) * 2,
-        "w/o graph descriptions, ego-graphs by the paper's ranking (Eq. 4, k = 2, N = 10)": ("trained: graph token, Eq. 4, k = 2, N = 10", ""),
-        "w/o soft pruning": ("trained: w/o soft pruning",) * 2,
-        "w/o soft pruning and text, question added to the nodes": ("trained: graph token, unpruned, question added", ""),
-        "w/o graph encoder (LoRA)": ("trained: w/o graph encoder",) * 2,
-        "w/o graph encoder (whole model tuned, four epochs)": ("trained: w/o graph encoder, LM fine-tuned for 4 epochs", ""),
-        "w/o retrieval (LoRA)": ("trained: w/o retrieval",) * 2,
-        "linear, mean vectors of question and ego-graph": ("mean vectors in the ego-graph", ""),
-        "most frequent value of the right type in the ego-graph": ("most frequent value of the right type in the ego-graph", ""),
-    }),
-    "expla_graphs": ("accuracy", {
-        "GRAG": ("GRAG", "paper GRAG"),
-        "GRAG, unpruned": ("graph token unpruned with hard prompt", ""),
-        "G-Retriever": ("G-Retriever", "paper G-Retriever"),
-        "GRAG with LoRA": ("GRAG with LoRA", "paper GRAG fine-tuned with LoRA"),
-        "language model with the graph as text": ("LM with hard prompt", "paper LLM only"),
-        "language model with the question only": ("LM only", ""),
-        "graph part without language model, unpruned": ("graph part unpruned", ""),
-        "always saying *support*": ("majority", ""),
-        "one bit: any negated relation": ("any negated relation", ""),
-        "two bits: either that or a negation in the belief, not both": ("negated relation xor denying belief", ""),
-        "trees on hand features": ("trees on hand features", ""),
-    }),
-}  # fmt: skip
+    "detours": (
+        "accuracy %",
+        {
+            "GRAG": ("trained: GRAG", "trained: GRAG"),
+            "w/o graph descriptions": ("trained: w/o graph descriptions",) * 2,
+            "w/o graph descriptions, ego-graphs by the paper's ranking (Eq. 4, k = 2, N = 10)": (
+                "trained: graph token, Eq. 4, k = 2, N = 10",
+                "",
+            ),
+            "w/o soft pruning": ("trained: w/o soft pruning",) * 2,
+            "w/o soft pruning and text, question added to the nodes": (
+                "trained: graph token, unpruned, question added",
+                "",
+            ),
+            "w/o graph encoder (LoRA)": ("trained: w/o graph encoder",) * 2,
+            "w/o graph encoder (whole model tuned, four epochs)": (
+                "trained: w/o graph encoder, LM fine-tuned for 4 epochs",
+                "",
+            ),
+            "w/o retrieval (LoRA)": ("trained: w/o retrieval",) * 2,
+            "linear, mean vectors of question and ego-graph": ("mean vectors in the ego-graph", ""),
+            "most frequent value of the right type in the ego-graph": (
+                "most frequent value of the right type in the ego-graph",
+                "",
+            ),
+        },
+    ),
+    "expla_graphs": (
+        "accuracy",
+        {
+            "GRAG": ("GRAG", "paper GRAG"),
+            "GRAG, unpruned": ("graph token unpruned with hard prompt", ""),
+            "G-Retriever": ("G-Retriever", "paper G-Retriever"),
+            "GRAG with LoRA": ("GRAG with LoRA", "paper GRAG fine-tuned with LoRA"),
+            "language model with the graph as text": ("LM with hard prompt", "paper LLM only"),
+            "language model with the question only": ("LM only", ""),
+            "graph part without language model, unpruned": ("graph part unpruned", ""),
+            "always saying *support*": ("majority", ""),
+            "one bit: any negated relation": ("any negated relation", ""),
+            "two bits: either that or a negation in the belief, not both": (
+                "negated relation xor denying belief",
+                "",
+            ),
+            "trees on hand features": ("trees on hand features", ""),
+        },
+    ),
+}
 
 
 @pytest.mark.parametrize("target", GRAG_TABLES)

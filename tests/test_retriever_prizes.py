@@ -156,12 +156,16 @@ def test_only_a_virtual_node_is_collected_and_brings_both_ends():
 @pytest.mark.parametrize(
     "given_, said",
     [
-        (([0.1], [0.5], []), "0 edges and 1 edge similarities"), (([float("nan")], [], []), "node similarities"),
-        (([[0.1]], [], []), "node similarities"), (([0.1, 0.2], [float("inf")], [(0, 1)]), "edge similarities"),
-        (([0.1, 0.2], [0.5], [(0, 2)]), "edge 0 is \\(0, 2\\)"), (([0.1], [], [], -1), "k=-1"),
-        (([0.1], [], [], 1, -1), "k_e=-1"), (([0.1], [], [], 1, 1, -0.5), "edge_cost=-0.5"),
+        (([0.1], [0.5], []), "0 edges and 1 edge similarities"),
+        (([float("nan")], [], []), "node similarities"),
+        (([[0.1]], [], []), "node similarities"),
+        (([0.1, 0.2], [float("inf")], [(0, 1)]), "edge similarities"),
+        (([0.1, 0.2], [0.5], [(0, 2)]), "edge 0 is \\(0, 2\\)"),
+        (([0.1], [], [], -1), "k=-1"),
+        (([0.1], [], [], 1, -1), "k_e=-1"),
+        (([0.1], [], [], 1, 1, -0.5), "edge_cost=-0.5"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_named(given_, said):
     with pytest.raises(ValueError, match=said):
         retrieve_subgraph(*given_)
@@ -171,9 +175,15 @@ GRAPH = TextualGraph(
     ("tide", "mill", "river", "baker"), ((0, "turns", 1), (2, "feeds", 1), (1, "sells to", 3))
 )
 TABLE = {
-    "tide": [1, 0, 0], "mill": [0.8, 0.6, 0], "river": [0, 1, 0], "baker": [0, 0, 1],
-    "turns": [0.9, 0.1, 0], "feeds": [0, 1, 0], "sells to": [0, 0, 1], "What does the tide turn?": [1, 0.2, 0],
-}  # fmt: skip
+    "tide": [1, 0, 0],
+    "mill": [0.8, 0.6, 0],
+    "river": [0, 1, 0],
+    "baker": [0, 0, 1],
+    "turns": [0.9, 0.1, 0],
+    "feeds": [0, 1, 0],
+    "sells to": [0, 0, 1],
+    "What does the tide turn?": [1, 0.2, 0],
+}
 
 
 @pytest.mark.paper("Survey", "op-subgraph")

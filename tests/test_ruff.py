@@ -1,14 +1,10 @@
 """The code keeps the rules that pyproject.toml chooses for ruff, and ruff's format."""
 
-import json
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-# Violations that are still there; lower it with every one that goes. The end is 0.
-ALLOWED = 486
 
 
 def ruff(*arguments):
@@ -18,10 +14,8 @@ def ruff(*arguments):
 
 
 def test_ruff_finds_nothing():
-    checked = ruff("check", "--output-format=json", ".")
-    assert checked.returncode in (0, 1), checked.stderr
-    rules = Counter(found["code"] for found in json.loads(checked.stdout))
-    assert rules.total() <= ALLOWED, f"`ruff check .` has more to say than before: {rules}"
+    checked = ruff("check", ".")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 def test_the_code_is_formatted():

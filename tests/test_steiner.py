@@ -334,11 +334,17 @@ def test_small_and_odd_graphs(count, edges, costs, prizes, expected):
 @pytest.mark.parametrize(
     "change, said",
     [
-        ({"costs": [-1]}, "cost 0 is -1.0"), ({"prizes": [1, -0.5]}, "prize 1 is -0.5"), ({"costs": [float("nan")]}, "cost 0 is nan"),
-        ({"prizes": [float("inf"), 0]}, "prize 0 is inf"), ({"edges": [(0, 2)]}, "edge 0 is"), ({"edges": [(-1, 0)]}, "edge 0 is"),
-        ({"costs": [1, 1]}, "2 costs and 2 prizes for 1 edges and 2 nodes"), ({"root": 2}, "root=2"), ({"pruning": "weak"}, "'weak': one of gw, strong, none"),
+        ({"costs": [-1]}, "cost 0 is -1.0"),
+        ({"prizes": [1, -0.5]}, "prize 1 is -0.5"),
+        ({"costs": [float("nan")]}, "cost 0 is nan"),
+        ({"prizes": [float("inf"), 0]}, "prize 0 is inf"),
+        ({"edges": [(0, 2)]}, "edge 0 is"),
+        ({"edges": [(-1, 0)]}, "edge 0 is"),
+        ({"costs": [1, 1]}, "2 costs and 2 prizes for 1 edges and 2 nodes"),
+        ({"root": 2}, "root=2"),
+        ({"pruning": "weak"}, "'weak': one of gw, strong, none"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_named(change, said):
     with pytest.raises(ValueError, match=said):
         prize_collecting_steiner_tree(

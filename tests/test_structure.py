@@ -19,9 +19,9 @@ STRICT = [
     for path in sorted((PACKAGE / name).rglob("*.py"))
 ]
 
-MAX_FILES = 190  # 170 in the end
-MAX_CODE_LINES = 20_350  # 20,000 in the end
-MAX_FILE = 311  # lines of a file, all of them; 300 in the end
+MAX_FILES = 186  # 170 in the end
+MAX_CODE_LINES = 20_320  # 20,000 in the end
+MAX_FILE = 300  # lines of a file, all of them
 MAX_ANY, MAX_IGNORED = 21, 20  # 20 each in the end
 MAX_BARE = 5  # without a reason; 0 in the end
 

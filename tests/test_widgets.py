@@ -406,8 +406,8 @@ def test_browser_sorts_questions_into_hits_and_misses():
         and explorer.widgets["question"].options == explorer.controls["question"].options
     )
     assert (
-        "dense: 2 of 2 gold\n  1. 1.0000  T d [gold]\n  2. 0.5000  T a [gold]\nhipporag: 1 of 2 gold"
-        in explorer.describe()
+        "dense: 2 of 2 gold\n  1. 1.0000  T d [gold]\n  2. 0.5000  T a [gold]\nhipporag: 1 of "
+        "2 gold" in explorer.describe()
     )
     assert panel(view).value.count(">gold</span>") == 3
     explorer.set("show", "miss").set("question", "q4")

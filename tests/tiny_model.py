@@ -7,7 +7,10 @@ TEXT = [
     "Thought: Selm is a port. Answer: Selm",
     '{"named_entities": ["Selm"]}',
 ] * 4
-CHAT = "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}</s>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+CHAT = (
+    "{% for m in messages %}<|{{ m['role'] }}|>{{ m['content'] }}</s>{% endfor %}{% if "
+    "add_generation_prompt %}<|assistant|>{% endif %}"
+)
 
 
 def build_tiny_model(folder, chat_template=CHAT, window=4096):

@@ -64,7 +64,8 @@ class Retrieval:
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{p.rank}</td><td>{p.score:.4f}</td><td style='text-align:left'>"
-            f"<b>{escape(p.chunk.title)}</b> {escape(p.chunk.text[:160])}{'…' if len(p.chunk.text) > 160 else ''}</td></tr>"
+            f"<b>{escape(p.chunk.title)}</b> {escape(p.chunk.text[:160])}"
+            f"{'…' if len(p.chunk.text) > 160 else ''}</td></tr>"
             for p in self.passages
         )
         steps = "".join(f"<li>{escape(str(step))}</li>" for step in self.trace)

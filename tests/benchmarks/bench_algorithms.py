@@ -168,7 +168,8 @@ def main():
     for name, ours, other in [*pagerank, *bm25, *bench_vectors()]:
         print(f"{name:34}{ours:10.3f}{other:11.3f}{other / ours:12.2f}")
     print(
-        f"float32 top-20 passages equal to float64's: {same} of 100; BM25 scores apart by {apart:.1e} at most"
+        f"float32 top-20 passages equal to float64's: {same} of 100; BM25 scores apart by "
+        f"{apart:.1e} at most"
     )
 
 

@@ -21,7 +21,10 @@ from minirag.index.communities import weighted_network
 from minirag.llm import load_llm
 
 SIZES = ((1_000, 3_000), (10_000, 30_000), (30_000, 90_000), (100_000, 300_000))
-WORDS = "harbour council quota school flood clinic paper vote boat wall nurse mayor fish price storm meeting budget river teacher road".split()
+WORDS = (
+    "harbour council quota school flood clinic paper vote boat wall nurse mayor fish price "
+    "storm meeting budget river teacher road"
+).split()
 
 
 def graph_of_size(nodes, edges, seed=0):

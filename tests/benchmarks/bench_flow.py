@@ -177,9 +177,17 @@ def said(graph, asked, found):
     pairs = len(asked) * (len(asked) - 1)
     reached, opened = largest(graph, asked)
     return {
-        "query": len(asked), "pairs": pairs, "connected": found.connected_pairs, "paths": len(found.paths), "visited": found.visited,
-        "by a start": reached, "passed on": opened, "bound": round(BOUND), "pruned": found.pruned_starts, "capped": found.capped_starts,
-    }  # fmt: skip
+        "query": len(asked),
+        "pairs": pairs,
+        "connected": found.connected_pairs,
+        "paths": len(found.paths),
+        "visited": found.visited,
+        "by a start": reached,
+        "passed on": opened,
+        "bound": round(BOUND),
+        "pruned": found.pruned_starts,
+        "capped": found.capped_starts,
+    }
 
 
 def same_as_networkx(nodes=300, seed=0):

@@ -16,7 +16,8 @@ from lab import SHUT_DOWN, Lab
 
 # No start-up page, no background traffic: what is asked for is what is measured.
 FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
     " --disable-dev-shm-usage --disable-default-apps --disable-extensions --metrics-recording-only"
 ).split()
 SETTINGS = {
@@ -39,7 +40,8 @@ def chromium():
     found = os.environ.get("MINIRAG_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if not found:
         pytest.skip(
-            "no Chromium here: install your system's package `chromium`, or set MINIRAG_CHROMIUM to its path"
+            "no Chromium here: install your system's package `chromium`, or set "
+            "MINIRAG_CHROMIUM to its path"
         )
     pytest.importorskip("playwright.sync_api", reason="no Playwright here: pip install playwright")
     return found

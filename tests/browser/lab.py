@@ -3,27 +3,41 @@
 import shutil
 
 # Waits on the kernel: what it was sent before has been handled when this empty request comes back.
-SETTLED = "async () => { await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code: ''}).done; }"
+SETTLED = (
+    "async () => { await "
+    "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code: "
+    "''}).done; }"
+)
 IDLE = """() => {
     const panel = window.jupyterapp && window.jupyterapp.shell.currentWidget;
-    const kernel = panel && panel.sessionContext && panel.sessionContext.session && panel.sessionContext.session.kernel;
+    const session = panel && panel.sessionContext && panel.sessionContext.session;
+    const kernel = session && session.kernel;
     return Boolean(kernel && kernel.status === 'idle' && panel.content.widgets.length);
 }"""
-SHUT_DOWN = "async () => { if (window.jupyterapp) await window.jupyterapp.serviceManager.sessions.shutdownAll(); }"
+SHUT_DOWN = (
+    "async () => { if (window.jupyterapp) await "
+    "window.jupyterapp.serviceManager.sessions.shutdownAll(); }"
+)
 RUN_ALL = "async () => { await window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
 CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => {
     const said = cell.model.toJSON();
     return {kind: said.cell_type, tags: said.metadata.tags || [], count: said.execution_count,
-            errors: (said.outputs || []).filter(output => output.output_type === 'error').map(output => output.ename + ': ' + output.evalue)};
+            errors: (said.outputs || []).filter(output => output.output_type === 'error')
+                .map(output => output.ename + ': ' + output.evalue)};
 })"""
 # From the event that a person's hand causes to the last change of what the widget shows.
 WATCH = """area => {
-    const shown = () => [...area.querySelectorAll('.widget-html-content, .widget-html')].map(part => part.innerHTML).join('|');
+    const shown = () => [...area.querySelectorAll('.widget-html-content, .widget-html')]
+        .map(part => part.innerHTML).join('|');
     const watch = {before: shown(), moved: null, changed: null, shown};
     const start = () => { watch.moved = watch.moved || performance.now(); };
-    for (const kind of ['keydown', 'change', 'click']) area.addEventListener(kind, start, {capture: true, once: true});
-    watch.observer = new MutationObserver(() => { if (shown() !== watch.before) watch.changed = performance.now(); });
-    watch.observer.observe(area, {childList: true, subtree: true, characterData: true, attributes: true});
+    for (const kind of ['keydown', 'change', 'click'])
+        area.addEventListener(kind, start, {capture: true, once: true});
+    watch.observer = new MutationObserver(() => {
+        if (shown() !== watch.before) watch.changed = performance.now();
+    });
+    const all = {childList: true, subtree: true, characterData: true, attributes: true};
+    watch.observer.observe(area, all);
     window.minirag_watch = watch;
 }"""
 # A busy page draws a while after the kernel has answered: what has not changed by then counts as
@@ -31,7 +45,8 @@ WATCH = """area => {
 SEEN = """async () => {
     const watch = window.minirag_watch;
     const end = performance.now() + 400;
-    while (watch.shown() === watch.before && performance.now() < end) await new Promise(later => setTimeout(later, 20));
+    while (watch.shown() === watch.before && performance.now() < end)
+        await new Promise(later => setTimeout(later, 20));
     await new Promise(later => setTimeout(later, 20));
     watch.observer.disconnect();
     return watch.shown() === watch.before ? null : (watch.changed - watch.moved) / 1000;
@@ -41,7 +56,8 @@ SEEN = """async () => {
 NOISE = ("favicon", "[webpack-dev-server]")
 EMPTY_FRAMES = ("Error displaying widget", "Loading widget", "model not found")
 CONTROLS = {
-    "slider": ".widget-slider .noUi-handle, .widget-hslider .noUi-handle, .widget-vslider .noUi-handle",
+    "slider": ".widget-slider .noUi-handle, .widget-hslider .noUi-handle, .widget-vslider "
+    ".noUi-handle",
     "dropdown": ".widget-dropdown select",
     "checkbox": ".widget-checkbox input[type=checkbox]",
     "toggle": ".widget-toggle-buttons button",
@@ -91,7 +107,8 @@ class Lab:
         except Exception as error:
             said = self.page.locator("body").inner_text()[-600:]
             raise AssertionError(
-                f"{notebook.name} has no idle kernel after a minute; {self.complaints} {self.refused}; the page says: {said}"
+                f"{notebook.name} has no idle kernel after a minute; {self.complaints} "
+                f"{self.refused}; the page says: {said}"
             ) from error
         self.page.locator("#jp-main-statusbar", has_text="Idle").wait_for()
 
@@ -121,7 +138,9 @@ class Lab:
     def round_trip(self):
         """Seconds that an empty request to the kernel takes from this page."""
         return self.page.evaluate(
-            f"async () => {{ const start = performance.now(); await ({SETTLED})(); return (performance.now() - start) / 1000; }}"
+            f"async () => "
+            f"{{ const start = performance.now(); await ({SETTLED})(); "
+            "return (performance.now() - start) / 1000; }"
         )
 
     def controls(self):

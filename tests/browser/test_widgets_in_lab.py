@@ -18,7 +18,9 @@ MOVES = 3  # of each control, so that the median is not one accident
 LIMIT = 0.3  # seconds from the hand's event to the redrawn figure, in the median
 
 ALIVE = """import ipywidgets
-slider = ipywidgets.FloatSlider(value=0.5, min=0, max=1, step=0.05, continuous_update=False, description="damping")
+slider = ipywidgets.FloatSlider(
+    value=0.5, min=0, max=1, step=0.05, continuous_update=False, description="damping"
+)
 choice = ipywidgets.Dropdown(options=["one", "two", "three"], description="question")
 switch = ipywidgets.Checkbox(value=True, description="specificity")
 kinds = ipywidgets.ToggleButtons(options=["paper", "code"])
@@ -27,7 +29,8 @@ count = ipywidgets.Button(description="step")
 pressed = []
 shown = ipywidgets.HTML()
 def redraw(change=None):
-    shown.value = f"<b>{slider.value:.2f} {choice.value} {switch.value} {kinds.value} {pick.value} {len(pressed)}</b>"
+    chosen = f"{choice.value} {switch.value} {kinds.value} {pick.value}"
+    shown.value = f"<b>{slider.value:.2f} {chosen} {len(pressed)}</b>"
 for control in (slider, choice, switch, kinds, pick):
     control.observe(redraw, "value")
 count.on_click(lambda button: (pressed.append(button), redraw()))
@@ -92,7 +95,8 @@ def drive(lab, notebook, record):
     )
     record(
         "widgets",
-        f"{notebook.stem}: {len(controls)} controls, {len(seconds)} moves, {figure} (empty round trip {empty:.3f} s)",
+        f"{notebook.stem}: {len(controls)} controls, {len(seconds)} moves, {figure} (empty "
+        f"round trip {empty:.3f} s)",
     )
     return (
         problems + [problem for problem in lab.problems() if problem not in problems],
@@ -159,7 +163,8 @@ def test_what_leaves_this_machine_is_refused_and_told(notebook, lab):
 DOLLARS = """from minirag import BM25Retriever
 from minirag.core.corpus import Chunk, Corpus, Document
 from minirag.viz import show_chunks, show_passages
-text = r"It cost $5 in 1901 and $7 later. $\\href{https://192.0.2.1/}{here}$ $$\\rule{500em}{500em}$$"
+text = r"It cost $5 in 1901 and $7 later. "
+text += r"$\\href{https://192.0.2.1/}{here}$ $$\\rule{500em}{500em}$$"
 corpus = Corpus("prices", (Document("p", text, "$a$ and $b$"),), (Chunk("p", text, "$a$ and $b$"),))
 method = BM25Retriever.build(corpus)
 found = method.retrieve("What cost $5 or $7?")

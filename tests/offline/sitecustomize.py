@@ -25,7 +25,8 @@ def _refuse_the_network():
     def check(host):
         if not _is_local(host):
             raise OSError(
-                f"the tests refuse every connection that leaves this machine; this one wanted {host!r}"
+                f"the tests refuse every connection that leaves this machine; this one wanted "
+                f"{host!r}"
             )
 
     def guarded_connect(self, address):
