@@ -120,6 +120,7 @@ class Graph:
         killed run leaves no half that loads.
         """
         folder = Path(folder)
+        # Any: Node, Edge, Chunk or Claim
         parts: dict[str, tuple[Any, ...]] = {name: getattr(self, name) for name in PARTS}
         for name, rows in parts.items():
             if rows or name != "claims":
@@ -165,6 +166,7 @@ class Graph:
         check_places(read, len(self.chunks), f"{folder} names chunks")
 
 
+# Any: they have no base class in common.
 PARTS: dict[str, type[Any]] = {"nodes": Node, "edges": Edge, "chunks": Chunk, "claims": Claim}
 
 

@@ -117,6 +117,7 @@ def choose(
     return vary(replace(kind(), **settings[follow]), options)
 
 
+# Any: the values are checked when the copy is made.
 def vary(options: Kind, changes: Mapping[str, Any], among: Sequence[str] = ()) -> Kind:
     """A copy with single options changed; `among`: only these may change.
 

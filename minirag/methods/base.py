@@ -33,6 +33,7 @@ from ..prompts import Task, find_task
 READERS = ("answer", "answer_open", "full_answer")
 ENTRANCES = ("build", "from_graph", "from_index")
 Sections = dict[str, list[str]]
+Stored = Any  # Graph or CommunityIndex, the class or an object of it
 
 
 def checked(entrance: Callable[..., object], owner: type["Method"]) -> Callable[..., object]:
@@ -241,7 +242,7 @@ class StoredMethod(Method):
     change.
     """
 
-    stored_type: ClassVar[Any] = None  # Any: Graph or CommunityIndex
+    stored_type: ClassVar[Stored] = None
     built_with: ClassVar[tuple[str, ...]] = ()
     decided_by: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     chosen: Options
@@ -263,7 +264,7 @@ class StoredMethod(Method):
         return other
 
     @property
-    def stored(self) -> Any:
+    def stored(self) -> Stored:
         """What was built: the graph or the community index."""
         raise TypeError(f"{type(self).__name__} must say what it stores.")
 
