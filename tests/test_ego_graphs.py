@@ -387,8 +387,5 @@ def test_the_operator_shows_roots_and_what_they_hold_together():
     assert set(both.nodes) == {i for _, nodes, _ in parts for i in nodes} and set(both.edges) == {
         i for *_, edges in parts for i in edges
     }
-    assert ego_graphs(["?"], EgoIndex.build(EMPTY, encoder), 3)[0].data == {
-        "roots": (),
-        "nodes": (),
-        "edges": (),
-    }
+    [nothing] = ego_graphs(["?"], EgoIndex.build(EMPTY, encoder), 3)
+    assert (nothing.roots, nothing.nodes, nothing.edges) == ((), (), ())
