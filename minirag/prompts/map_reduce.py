@@ -9,9 +9,9 @@ window; here it loses its own point.
 
 import json
 
-from .community_report import read_number
 from .json_replies import Pairs, read_items, read_text, read_values
 from .rules.quotes import Unit, best_quotes, overlap
+from .summaries_and_reports import read_number
 from .task import Fields, Task
 
 Scored = tuple[str, float]  # a partial answer or a point, and how helpful it is, from 0 to 100
