@@ -19,8 +19,7 @@ _WHERE = {
     "core.trace": "ChunkStep CommunityStep ContextStep EdgeStep EgoGraphStep EntityStep FactStep"
     " KeywordStep NodeStep PathStep ScoredCommunity ScoredEdge ScoredNode ScoredPath Step"
     " SteinerStep SubgraphStep Trace VectorStep WalkStep",
-    "text.chunking": "chunk_sentences chunk_structure chunk_tokens",
-    "text.segmentation": "sentences",
+    "text.chunking": "chunk_sentences chunk_structure chunk_tokens sentences",
     "text.tokens": "count_tokens",
     "corpora.shipped_and_own": "corpus_card list_corpora load_corpus read_corpus read_folder",
     "corpora.fetching": "fetch",

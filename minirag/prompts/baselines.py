@@ -12,10 +12,10 @@ import json
 import re
 from string import Template
 
+from ..text.chunking import sentences_of
 from .answer import ANSWER_EXAMPLE, show_passages
 from .entities_and_triples import EXAMPLE_FIELDS
 from .json_replies import LONGEST, THOUGHT, read_distinct, read_line
-from .rules.names import sentences_of
 from .task import Fields, Task
 
 CHAIN_OF_THOUGHT_SYSTEM = (

@@ -7,8 +7,9 @@ import re
 from itertools import pairwise
 
 from ..core.corpus import Triple
+from ..text.chunking import sentences_of
 from .json_replies import is_array, read_distinct, read_items, read_text
-from .rules.names import names_asked, names_of_passage, sentences_of
+from .rules import names_asked, names_of_passage
 from .task import Fields, Task
 
 PASSAGE_SYSTEM = (

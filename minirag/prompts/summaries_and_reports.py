@@ -10,9 +10,9 @@ from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 from ..core.reports import Finding, Report
+from ..text.chunking import sentences_of
 from ..text.tokens import count_tokens
 from .json_replies import Items, Pairs, is_array, read_line, read_text, read_values
-from .rules.names import sentences_of
 from .task import Fields, Task
 
 SUMMARISE_SYSTEM = (
