@@ -12,8 +12,7 @@ _WHERE = {
     "core.communities": "Communities Community",
     "core.corpus": "Chunk Corpus Document Extraction Question Triple",
     "core.errors": "MiniragError",
-    "core.graph": "Claim Edge Graph Node",
-    "core.graph_questions": "GraphQuestion GraphTask",
+    "core.graph": "Claim Edge Graph GraphQuestion GraphTask Node",
     "core.reports": "CommunityIndex Report ReportContext",
     "core.results": "Answer Passage Retrieval",
     "core.trace": "ChunkStep CommunityStep ContextStep EdgeStep EgoGraphStep EntityStep FactStep"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import MiniragError
-from ..core.model_files import MINILM, packaged_minilm
+from ..core.files import MINILM, packaged_minilm
 
 if TYPE_CHECKING:
     import tiktoken
