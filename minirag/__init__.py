@@ -12,15 +12,13 @@ _WHERE = {
     "core.communities": "Communities Community",
     "core.corpus": "Chunk Corpus Document Extraction Question Triple",
     "core.errors": "MiniragError",
-    "core.graph": "Claim Edge Graph Node",
-    "core.graph_questions": "GraphQuestion GraphTask",
+    "core.graph": "Claim Edge Graph GraphQuestion GraphTask Node",
     "core.reports": "CommunityIndex Report ReportContext",
     "core.results": "Answer Passage Retrieval",
     "core.trace": "ChunkStep CommunityStep ContextStep EdgeStep EgoGraphStep EntityStep FactStep"
     " KeywordStep NodeStep PathStep ScoredCommunity ScoredEdge ScoredNode ScoredPath Step"
     " SteinerStep SubgraphStep Trace VectorStep WalkStep",
-    "text.chunking": "chunk_sentences chunk_structure chunk_tokens",
-    "text.segmentation": "sentences",
+    "text.chunking": "chunk_sentences chunk_structure chunk_tokens sentences",
     "text.tokens": "count_tokens",
     "corpora.shipped_and_own": "corpus_card list_corpora load_corpus read_corpus read_folder",
     "corpora.fetching": "fetch",

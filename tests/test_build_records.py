@@ -19,8 +19,7 @@ from minirag.prompts.records import (
     read_instances_as_released,
     write_records,
 )
-from minirag.prompts.rules.entity_types import guess_type
-from minirag.prompts.rules.names import names_in
+from minirag.prompts.rules import guess_type, names_in
 
 NAMES = [
     "Ilse Brandt",

@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 import pytest
 
-from minirag.core import model_files
+from minirag.core import files as model_files
 from minirag.core.errors import MiniragError
 from minirag.encoders import text_encoders as encoders
 from minirag.encoders.embedding_cache import EmbeddingCache, key_of

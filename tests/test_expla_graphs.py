@@ -15,7 +15,7 @@ from minirag import reproduce_table
 from minirag.algorithms.textual import TextualGraph
 from minirag.cli import app
 from minirag.core.errors import MiniragError
-from minirag.core.graph_questions import GraphQuestion, GraphTask
+from minirag.core.graph import GraphQuestion, GraphTask
 from minirag.corpora.expla_graphs import (
     belief_and_argument,
     describe,

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from minirag import reproduce_table
-from minirag.core.graph_questions import GraphQuestion, GraphTask
+from minirag.core.graph import GraphQuestion, GraphTask
 from minirag.corpora.expla_graphs import parse_graph
 from minirag.evaluate import load_expected
 from minirag.neural import ModelOptions

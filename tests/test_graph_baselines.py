@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from minirag.algorithms.textual import TextualGraph
-from minirag.core.graph_questions import GraphQuestion, GraphTask
+from minirag.core.graph import GraphQuestion, GraphTask
 from minirag.corpora.detours import around_named, detours
 from minirag.reproduce.detours import RANKINGS, Ranking, asked_texts, ego_retrieval_table, near
 from minirag.reproduce.graph_baselines import (

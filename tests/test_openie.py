@@ -9,7 +9,7 @@ import pytest
 
 from minirag.core.corpus import Triple
 from minirag.core.graph import Edge, Graph, Node
-from minirag.graphs.extraction import extract
+from minirag.graphs.knowledge_graph import extract
 from minirag.index.vectors import node_index
 from minirag.operators.node import link
 

@@ -209,7 +209,7 @@ def test_files_that_say_otherwise_are_refused(cache):
 
 
 def test_offline_a_name_loads_nothing_and_encoding_says_what_is_missing(cache, monkeypatch):
-    monkeypatch.setattr("minirag.core.model_files._cached_folder", lambda name: None)
+    monkeypatch.setattr("minirag.core.files._cached_folder", lambda name: None)
     for name, preset in PRESETS.items():
         encoder = load_encoder(name)
         assert encoder.name == name

@@ -16,9 +16,8 @@ from minirag.core.errors import MiniragError
 from minirag.llm.replay import prompt_key
 from minirag.methods.pathrag import QUESTION_FIRST
 from minirag.prompts import TASKS, Task, find_task
-from minirag.prompts.map_reduce import INSTRUCTIONS
-from minirag.prompts.rules.names import STOP_WORDS, names_in
-from minirag.prompts.rules.quotes import content_words
+from minirag.prompts.map_reduce import INSTRUCTIONS, content_words
+from minirag.prompts.rules import STOP_WORDS, names_in
 
 FIELDS = {
     "passage_entities": {"title": "Selm", "text": "Selm is a port in Veldania."},

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minirag.core.errors import MiniragError
-from minirag.core.model_files import packaged_minilm
+from minirag.core.files import packaged_minilm
 from minirag.corpora.datasets import load_dataset
 from minirag.methods.lightrag import LightOptions
 from minirag.methods.rich_graph import fitting

@@ -5,7 +5,7 @@ stays text.
 import pytest
 
 from minirag.core.errors import MiniragError
-from minirag.core.graph_questions import GraphQuestion
+from minirag.core.graph import GraphQuestion
 from minirag.corpora.expla_graphs import parse_graph
 from minirag.reproduce.stance_baselines import count_negated
 from minirag.widgets import StanceExplorer

@@ -17,7 +17,7 @@ from typing import TypeVar
 from ..algorithms.ego_graphs import Direction, ego_graph
 from ..algorithms.textual import TextualGraph
 from ..core.errors import MiniragError
-from ..core.graph_questions import GraphQuestion, GraphTask
+from ..core.graph import GraphQuestion, GraphTask
 
 # Chosen so that MiniLM tells them apart: a question lies nearest to its own name, relation and
 # attribute.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..algorithms.textual import TextualGraph
 from ..core.errors import MiniragError
-from ..core.graph_questions import GraphQuestion, GraphTask
+from ..core.graph import GraphQuestion, GraphTask
 from .fetching import available, fetch, find_dataset
 
 NAME, SOURCE = "expla_graphs", "ExplaGraphs, written by people; split as released with GRAG"

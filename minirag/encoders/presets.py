@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.encoder import Kind
 from ..core.errors import MiniragError
-from ..core.model_files import quiet
+from ..core.files import quiet
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -14,8 +14,7 @@ from ..algorithms.vectors import normalize
 from ..core.display import progress
 from ..core.encoder import Encoder, Kind
 from ..core.errors import MiniragError
-from ..core.files import valid_text
-from ..core.model_files import fingerprint_of, minilm_folder, model_folder, quiet
+from ..core.files import fingerprint_of, minilm_folder, model_folder, quiet, valid_text
 from .embedding_cache import EmbeddingCache, Float32, Vectors, key_of
 from .presets import PRESETS, TOKEN_PRESETS, Preset, damage_told, load_preset
 

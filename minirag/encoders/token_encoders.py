@@ -14,8 +14,7 @@ from ..algorithms.bm25 import tokenize
 from ..algorithms.vectors import normalize
 from ..core.encoder import Encoder, Kind, TokenEncoder
 from ..core.errors import MiniragError
-from ..core.files import valid_text
-from ..core.model_files import model_folder, quiet
+from ..core.files import model_folder, quiet, valid_text
 from .embedding_cache import Float32
 from .presets import TOKEN_PRESETS
 from .text_encoders import LoadedEncoder, TransformerEncoder, load_encoder

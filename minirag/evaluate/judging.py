@@ -24,7 +24,7 @@ from ..core.errors import MiniragError
 from ..core.options import check_value
 from ..llm import LLM
 from ..prompts import find_task
-from ..prompts.judging import OVERALL
+from ..prompts.questions_and_judging import OVERALL
 
 CRITERIA = {
     "comprehensiveness": "How many of the question's sides does the answer treat, and in how much"

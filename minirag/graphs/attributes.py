@@ -8,8 +8,7 @@ from ..core.encoder import Encoder
 from ..core.graph import Graph
 from ..llm.base import LLM
 from .elements import extract_elements
-from .extraction import extract
-from .knowledge_graph import knowledge_graph
+from .knowledge_graph import extract, knowledge_graph
 from .textual_graph import rich_knowledge_graph, textual_knowledge_graph
 from .tree_and_passage_graph import passage_graph, tree
 

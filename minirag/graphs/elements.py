@@ -34,7 +34,7 @@ from ..prompts.records import (  # fmt: skip
 )
 from ..text.chunking import chunk_tokens
 from ..text.tokens import count_tokens
-from .extraction import choose_extraction
+from .knowledge_graph import choose_extraction
 
 Fields = dict[str, Any]  # Any: of a prompt
 Examples = tuple[tuple[str, str], ...]  # few-shot pairs: a text, and its records

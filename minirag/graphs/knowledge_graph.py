@@ -1,4 +1,5 @@
-"""The open knowledge graph that HippoRAG calls its hippocampal index.
+"""The open knowledge graph that HippoRAG calls its hippocampal index; and its entities and triples,
+read out of chunks by a model, a rule, or in somebody's published work.
 
 Differs from the released code in two choices: non-Latin names are kept (`script="unicode"`), and
 names of which nothing is left are not (`empty_names="drop"`).
@@ -8,6 +9,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -17,12 +19,50 @@ from numpy.typing import NDArray
 
 from ..algorithms.late_interaction import TokenVectors
 from ..algorithms.synonyms import synonymy_pairs, token_synonymy_pairs
-from ..core.corpus import Chunk, Extraction, Triple
+from ..core.corpus import Chunk, Corpus, Extraction, Triple
 from ..core.errors import MiniragError
 from ..core.graph import Edge, Graph, Node
-from .extraction import EmptyNames, well_formed
+from ..llm.base import LLM
 
 Script = Literal["unicode", "ascii"]
+EmptyNames = Literal["drop", "keep"]
+
+
+def extract(corpus: Corpus, llm: LLM, executor: Executor | None = None) -> Extraction:
+    """Ask `llm` for each chunk's entities, then for its triples given the entities.
+
+    Two calls a chunk. `executor` is any `concurrent.futures.Executor`; without one the chunks go
+    one by one.
+
+    Source: Wang, Sec. IV-B (hippo-ner-openie)
+    """
+    fields = [{"title": chunk.title, "text": chunk.text} for chunk in corpus.chunks]
+    entities = llm.map("passage_entities", fields, executor=executor, description="entities")
+    fields = [{**given, "entities": found} for given, found in zip(fields, entities)]
+    triples = llm.map("triples", fields, executor=executor, description="triples")
+    ids = [chunk.id for chunk in corpus.chunks]
+    return Extraction(
+        llm.name, dict(zip(ids, map(tuple, entities))), dict(zip(ids, map(tuple, triples)))
+    )
+
+
+def choose_extraction(
+    corpus: Corpus, extraction: Extraction | str | None, llm: LLM, executor: Executor | None = None
+) -> Extraction:
+    """The extraction a graph is built from: the one given, one that came with the corpus (by name),
+    or a fresh one by `llm`.
+    """
+    if isinstance(extraction, Extraction):
+        return extraction
+    if extraction is None:
+        return extract(corpus, llm, executor)
+    if extraction not in corpus.extractions:
+        known = ", ".join(map(repr, corpus.extractions)) or "none"
+        raise MiniragError(
+            f"Corpus {corpus.name!r} has no extraction {extraction!r}; it has: {known}. Leave "
+            "extraction out to let the language model, or the offline rule, read the text."
+        )
+    return corpus.extractions[extraction]
 
 
 def normalise_phrase(phrase: str, script: Script = "unicode") -> str:
@@ -61,10 +101,12 @@ def knowledge_graph(
     occurrences: defaultdict[Triple, list[int]] = defaultdict(list)
     mentions: defaultdict[str, list[int]] = defaultdict(list)
     for place, chunk in enumerate(chunks):
-        for triple in well_formed(extraction, chunk.id, normalise, empty_names):
-            occurrences[triple].append(place)
-            mentions[triple.subject].append(place)
-            mentions[triple.object].append(place)
+        for stated in extraction.triples.get(chunk.id, ()):
+            triple = Triple(*map(normalise, stated))
+            if (triple.subject and triple.object) or empty_names == "keep":
+                occurrences[triple].append(place)
+                mentions[triple.subject].append(place)
+                mentions[triple.object].append(place)
     if not mentions:
         raise MiniragError(
             f"The {extraction!r} gave no usable triple for {len(chunks)} chunks: "

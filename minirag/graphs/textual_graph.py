@@ -14,7 +14,7 @@ from ..core.graph import Claim, Edge, Graph, Node
 from ..core.options import Options, choose
 from ..llm import LLM
 from ..prompts.records import ClaimRecord, EntityRecord, RelationshipRecord
-from ..prompts.summaries import MAX_TOKENS
+from ..prompts.summaries_and_reports import MAX_TOKENS
 from ..text.tokens import TokenCounter, count_tokens
 from .elements import Elements
 from .knowledge_graph import normalise_phrase

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import MiniragError
-from ..core.model_files import quiet
+from ..core.files import quiet
 from ..prompts.task import Fields, Messages, Task
 from .base import LLM, Completion
 

@@ -17,8 +17,7 @@ from scipy import sparse
 from ..core.graph import Graph
 from ..core.options import Count, Options, Positive
 from ..core.trace import Step, WalkStep
-from ..graphs.extraction import EmptyNames
-from ..graphs.knowledge_graph import Script
+from ..graphs.knowledge_graph import EmptyNames, Script
 from ..index import fact_matrix, fact_passage_matrix
 from ..index.matrices import Counts, Synonymy
 from ..index.vectors import NodeText

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..core.errors import MiniragError
-from ..core.model_files import quiet
+from ..core.files import quiet
 from .batches import Example
 
 TUNINGS = ("frozen", "lora", "full")

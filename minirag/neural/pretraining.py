@@ -21,7 +21,7 @@ from torch.nn import functional as F
 
 from ..core.display import progress
 from ..core.errors import MiniragError
-from ..core.model_files import quiet
+from ..core.files import quiet
 from .batches import Example
 from .language_model import IGNORED, LanguageModel
 

@@ -4,18 +4,14 @@ rule that answers it without a model.
 
 from ..core.errors import MiniragError
 from .answer import ANSWER, ANSWER_OPEN, DIRECT, FULL_ANSWER
-from .chain_of_thought import CHAIN_OF_THOUGHT, NEXT_THOUGHT
+from .baselines import CHAIN_OF_THOUGHT, HYPOTHETICAL_DOCUMENT, NEXT_THOUGHT, PROPOSITIONS
 from .claims import CLAIMS
-from .community_report import COMMUNITY_REPORT
 from .elements_and_gleaning import ELEMENTS, GLEAN_CHECK, GLEANING, RICH_ELEMENTS
 from .entities_and_triples import PASSAGE_ENTITIES, QUESTION_ENTITIES, TRIPLES
-from .hypothetical_document import HYPOTHETICAL_DOCUMENT
-from .judging import JUDGE, JUDGE_OVERALL
 from .keywords import KEYWORDS
 from .map_reduce import MAP_ANSWER, MAP_POINTS, REDUCE_ANSWER
-from .propositions import PROPOSITIONS
-from .sensemaking import GLOBAL_QUESTIONS, USER_TASKS
-from .summaries import CLUSTER_SUMMARY, SUMMARISE
+from .questions_and_judging import GLOBAL_QUESTIONS, JUDGE, JUDGE_OVERALL, USER_TASKS
+from .summaries_and_reports import CLUSTER_SUMMARY, COMMUNITY_REPORT, SUMMARISE
 from .task import STAGES, Task
 
 _ALL: tuple[Task, ...] = (PASSAGE_ENTITIES, TRIPLES, QUESTION_ENTITIES, KEYWORDS, NEXT_THOUGHT)

@@ -9,10 +9,10 @@ no passages.
 import re
 from dataclasses import replace
 
+from ..text.chunking import sentences_of
 from .json_replies import LONGEST, THOUGHT
-from .map_reduce import INSTRUCTIONS, read_reduce_answer
-from .rules.names import IN_QUESTIONS, names_in, sentences_of
-from .rules.quotes import Unit, best_quotes, content_words
+from .map_reduce import INSTRUCTIONS, Unit, best_quotes, content_words, read_reduce_answer
+from .rules import IN_QUESTIONS, names_in
 from .task import Fields, Task
 
 ANSWER_SYSTEM = (

@@ -2,8 +2,9 @@
 
 import re
 
+from ..text.chunking import sentences_of
 from .records import ClaimRecord, read_claims, write_records
-from .rules.names import names_in, sentences_of
+from .rules import names_in
 from .task import Fields, Task
 
 WHAT = "Statements about an entity that could be checked, or that somebody might dispute"

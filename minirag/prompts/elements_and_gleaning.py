@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 
+from ..text.chunking import sentences_of
 from .records import (
     EntityRecord,
     RelationshipRecord,
@@ -22,8 +23,7 @@ from .records import (
     read_rich_instances,
     write_records,
 )
-from .rules.entity_types import guess_type
-from .rules.names import STOP_WORDS, names_in, sentences_of
+from .rules import STOP_WORDS, guess_type, names_in
 from .task import Fields, Task
 
 ENTITY_TYPES = ("organization", "person", "geo", "event")

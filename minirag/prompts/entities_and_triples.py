@@ -7,8 +7,9 @@ import re
 from itertools import pairwise
 
 from ..core.corpus import Triple
-from .json_replies import is_array, read_items, read_text
-from .rules.names import names_asked, names_of_passage, sentences_of
+from ..text.chunking import sentences_of
+from .json_replies import is_array, read_distinct, read_items, read_text
+from .rules import names_asked, names_of_passage
 from .task import Fields, Task
 
 PASSAGE_SYSTEM = (
@@ -38,8 +39,7 @@ EXAMPLE_ENTITIES = tuple(
 
 def read_entities(text: str) -> tuple[tuple[str, ...], int]:
     """The entities of a reply, in order, each once."""
-    entities, dropped = read_items(text, "named_entities", read_text)
-    return tuple(dict.fromkeys(entities)), dropped
+    return read_distinct(text, "named_entities")
 
 
 def passage_entities_by_rule(fields: Fields) -> str:

@@ -191,3 +191,15 @@ def read_items(
 def read_text(item: object) -> str | None:
     """A string without surrounding blanks, or None for anything else; numbers arrive as strings."""
     return item.strip() or None if isinstance(item, str) else None
+
+
+def read_distinct(text: str, key: str) -> tuple[tuple[str, ...], int]:
+    """(the texts under `key` of a reply, in order and each once, dropped)."""
+    found, dropped = read_items(text, key, read_text)
+    return tuple(dict.fromkeys(found)), dropped
+
+
+def read_line(text: str) -> tuple[str, int]:
+    """The whole reply as one line; an empty reply is ("", 1)."""
+    line = " ".join(text.split())
+    return line, int(not line)

@@ -6,7 +6,7 @@ import json
 from typing import NamedTuple
 
 from .json_replies import read_items, read_text
-from .rules.names import RUN, STOP_WORDS, asked_parts, names_asked
+from .rules import RUN, STOP_WORDS, asked_parts, names_asked
 from .task import Fields, Task
 
 SYSTEM = (

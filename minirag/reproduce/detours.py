@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..algorithms.ego_graphs import Direction, members, pool, rank_ego_graphs
 from ..algorithms.vectors import normalize
-from ..core.graph_questions import GraphQuestion, GraphTask
+from ..core.graph import GraphQuestion, GraphTask
 from ..corpora.detours import VALUES, around_named, detours, named_entity
 from ..encoders.text_encoders import load_encoder
 from ..evaluate.expected import compare, load_expected

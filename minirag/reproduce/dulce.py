@@ -19,7 +19,7 @@ from ..index.communities import agreement
 from ..index.contexts import CODE
 from ..llm import load_llm
 from ..methods.graphrag.map_reduce import MapReduceOptions, shuffle_and_pack
-from ..prompts.rules.quotes import Unit
+from ..prompts.map_reduce import Unit
 from ..text.tokens import count_tokens
 
 CONDITIONS = ("C0", "C1", "C2", "C3")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..core.graph_questions import GraphQuestion, GraphTask
+from ..core.graph import GraphQuestion, GraphTask
 from ..corpora.expla_graphs import describe, load_expla_graphs
 from ..evaluate.expected import compare, load_expected
 from .graph_baselines import Row, by_condition, over_seeds

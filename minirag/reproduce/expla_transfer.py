@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from ..core.graph_questions import GraphTask
+from ..core.graph import GraphTask
 from ..corpora.detours import detours
 from ..corpora.expla_graphs import load_expla_graphs
 from ..encoders.text_encoders import load_encoder

@@ -16,7 +16,7 @@ from ..algorithms.bm25 import BM25
 from ..algorithms.textual import TextualGraph
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
-from ..core.graph_questions import GraphQuestion, GraphTask
+from ..core.graph import GraphQuestion, GraphTask
 from ..encoders.text_encoders import load_encoder
 
 Row = dict[str, Any]  # of a table: its name, and numbers by their column

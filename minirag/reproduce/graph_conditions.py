@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ..core.graph_questions import GraphTask
+from ..core.graph import GraphTask
 from ..core.options import choose
 from ..corpora.detours import detours
 from ..corpora.expla_graphs import load_expla_graphs

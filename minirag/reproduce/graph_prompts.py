@@ -23,7 +23,7 @@ from ..algorithms.textual import TextualGraph
 from ..core.display import progress
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
-from ..core.graph_questions import GraphQuestion, GraphTask
+from ..core.graph import GraphQuestion, GraphTask
 from ..core.options import Count, Options, Positive, refuse_unknown, vary
 from ..corpora.detours import named_entity
 from ..evaluate.training import PARTS

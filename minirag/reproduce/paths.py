@@ -30,7 +30,7 @@ from ..llm import load_llm
 from ..methods import METHODS
 from ..methods.pathrag_paths import FlowStep
 from ..methods.rich_graph import RichMethod
-from ..prompts.rules.quotes import content_words
+from ..prompts.map_reduce import content_words
 from .connections import CONNECTED, CONNECTION_NAMES, connection_rows
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algorithms.vectors import normalize
-from ..core.graph_questions import GraphQuestion, GraphTask
+from ..core.graph import GraphQuestion, GraphTask
 from ..corpora.expla_graphs import ANSWERS, belief_and_argument, split
 from ..encoders.text_encoders import load_encoder
 from .graph_baselines import Row, accuracy, fit_best

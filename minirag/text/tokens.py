@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import MiniragError
-from ..core.model_files import MINILM, packaged_minilm
-from .segmentation import Span
+from ..core.files import MINILM, packaged_minilm
 
 if TYPE_CHECKING:
     import tiktoken
@@ -20,6 +19,7 @@ LONGEST = 10
 SCRIPTS_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 KNOWN = "'regex', 'minilm', 'tiktoken:NAME', 'hf:PATH', or a function text -> "
 
+Span = tuple[int, int]  # of characters: start, end
 Tokenizer = str | Callable[[str], Iterable[Span]]
 
 

@@ -10,7 +10,7 @@ from ..algorithms.textual import TextualGraph
 from ..algorithms.vectors import normalize
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
-from ..core.graph_questions import GraphQuestion
+from ..core.graph import GraphQuestion
 from ..core.trace import Vector
 from ..corpora.expla_graphs import belief_and_argument
 from ..reproduce.stance_baselines import BASELINES, negated

@@ -36,7 +36,7 @@ from ...index.vectors import VectorIndex, report_index
 from ...llm import LLM, load_llm
 from ...operators import community, question
 from ...prompts import Task
-from ...prompts.rules.quotes import Unit
+from ...prompts.map_reduce import Unit
 from .building import INDEX_CODE, CommunityMethod, GlobalOptions, IndexOptions, kept_index
 from .map_reduce import CODE as MAP_REDUCE_CODE
 from .map_reduce import (

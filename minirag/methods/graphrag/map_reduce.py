@@ -16,8 +16,7 @@ from ...core.options import Positive
 from ...core.trace import Step
 from ...index.contexts import TokenOptions
 from ...prompts import Task, find_task
-from ...prompts.map_reduce import answer_block, unit_block
-from ...prompts.rules.quotes import Unit
+from ...prompts.map_reduce import Unit, answer_block, unit_block
 from ...prompts.task import Fields
 from ...text.tokens import count_tokens
 

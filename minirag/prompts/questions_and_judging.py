@@ -1,14 +1,80 @@
-"""Which of two answers is better: by one criterion, or in one call by each of several and overall.
+"""What an evaluation without gold answers asks: questions, and which of two answers is better.
 
-A judgement takes a model; there is no rule. `judge_overall` is the survey's judge. Its prompt
+`user_tasks` and `global_questions` invent who might use a collection of texts, for what, and
+questions that need the whole collection. `judge` compares two answers by one criterion,
+`judge_overall` in one call by each of several and overall. That is the survey's judge: its prompt
 announces three criteria, lists four, and has slots for three and the overall winner; here every
-criterion that is asked for has a slot.
+criterion that is asked for has a slot. All of this takes a model; there is no rule.
 """
 
 import re
 
-from .json_replies import Pairs, read_text, read_values
+from .json_replies import Pairs, is_array, read_items, read_text, read_values
 from .task import Fields, Task
+
+USER_TASKS_SYSTEM = (
+    "You imagine who would want to make sense of a collection of texts as a whole. Reply with one"
+    ' JSON object and nothing beside it: {"users": [{"user": who, with an interest, "tasks": [what'
+    " this user wants to find out about the collection as a whole, ...]}, ...]}"
+)
+USER_TASKS_TEMPLATE = """The collection: $description
+
+Name $users users with $tasks tasks each."""
+
+
+def read_user(item: object) -> tuple[str, tuple[str, ...]] | None:
+    """(user, tasks), each task once; None where the user or all tasks are missing."""
+    if not isinstance(item, Pairs):
+        return None
+    user = item.first_text("user")
+    lists = [value for value in item.lookup("tasks") if is_array(value)]
+    tasks = dict.fromkeys(text for tasks in lists for task in tasks if (text := read_text(task)))
+    return (user, tuple(tasks)) if user and tasks else None
+
+
+def read_user_tasks(text: str) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], int]:
+    """(((user, (task, ...)), ...), dropped)."""
+    return read_items(text, "users", read_user)
+
+
+USER_TASKS = Task(
+    name="user_tasks",
+    stage="build",
+    system=USER_TASKS_SYSTEM,
+    template=USER_TASKS_TEMPLATE,
+    parse=read_user_tasks,
+    needs_model=True,
+    max_tokens=2000,
+)
+
+
+GLOBAL_QUESTIONS_SYSTEM = (
+    "You write questions that a user with a task would ask of a collection of texts. Each must need"
+    " an understanding of the whole collection, and must not ask for a detail of one text. Reply"
+    ' with one JSON object and nothing beside it: {"questions": [a question, ...]}'
+)
+GLOBAL_QUESTIONS_TEMPLATE = """The collection: $description
+User: $user
+Task: $activity
+
+Write $count questions."""
+
+
+def read_global_questions(text: str) -> tuple[tuple[str, ...], int]:
+    """((question, ...), dropped)."""
+    return read_items(text, "questions", read_text)
+
+
+GLOBAL_QUESTIONS = Task(
+    name="global_questions",
+    stage="build",
+    system=GLOBAL_QUESTIONS_SYSTEM,
+    template=GLOBAL_QUESTIONS_TEMPLATE,
+    parse=read_global_questions,
+    needs_model=True,
+    max_tokens=1000,
+)
+
 
 JUDGE_SYSTEM = (
     "You compare two answers to the same question by one criterion and nothing else. Name the"

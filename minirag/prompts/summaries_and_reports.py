@@ -1,16 +1,113 @@
-"""Task: a report on a community, out of its elements or of the reports of its parts."""
+"""Summaries: of an element, out of all that was written about it; of a cluster of texts, a virtual
+parent in a tree; and of a community, a report out of its elements or of the reports of its parts.
+"""
 
 import json
 import math
 import re
+from collections.abc import Iterable
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 from ..core.reports import Finding, Report
-from .json_replies import Items, Pairs, is_array, read_text, read_values
-from .rules.names import sentences_of
+from ..text.chunking import sentences_of
+from ..text.tokens import count_tokens
+from .json_replies import Items, Pairs, is_array, read_line, read_text, read_values
 from .task import Fields, Task
 
-SYSTEM = (
+SUMMARISE_SYSTEM = (
+    "You merge several descriptions of one thing into a single one. Keep every fact, say each once,"
+    " resolve contradictions, write in the third person and name the thing. Reply with the"
+    " description alone."
+)
+SUMMARISE_TEMPLATE = """Thing: $name
+
+Descriptions:
+$descriptions
+
+Merge them into one description of at most $max_tokens tokens."""
+MAX_TOKENS = 500
+
+
+def sentences_up_to(texts: Iterable[str], max_tokens: int) -> str:
+    """The sentences of the texts in order, each once, as long as they fit into `max_tokens`; the
+    first always.
+    """
+    kept: list[str] = []
+    used = 0
+    for sentence in (" ".join(s.split()) for text in texts for s in sentences_of(text)):
+        size = count_tokens(sentence)
+        if sentence not in kept:
+            if kept and used + size > max_tokens:
+                break
+            kept.append(sentence)
+            used += size
+    return " ".join(kept)
+
+
+def summarise_by_rule(fields: Fields) -> str:
+    """The sentences of all descriptions, repetitions left out, up to the limit: nothing is said
+    shorter or better.
+    """
+    return sentences_up_to(fields["descriptions"], fields.get("max_tokens", MAX_TOKENS))
+
+
+def show_summarise(fields: Fields) -> Fields:
+    """The texts as one, and the default limit."""
+    listed = "\n".join(f"- {text}" for text in fields["descriptions"])
+    return {"max_tokens": MAX_TOKENS, **fields, "descriptions": listed}
+
+
+SUMMARISE = Task(
+    name="summarise",
+    stage="build",
+    system=SUMMARISE_SYSTEM,
+    template=SUMMARISE_TEMPLATE,
+    parse=read_line,
+    rule=summarise_by_rule,
+    show=show_summarise,
+)
+
+
+CLUSTER_SUMMARY_SYSTEM = (
+    "You summarise texts that belong together, keeping as many details as fit. Reply with the"
+    " summary alone."
+)
+CLUSTER_SUMMARY_TEMPLATE = """Texts:
+
+$texts
+
+Summarise them in at most $max_tokens tokens."""
+CLUSTER_MAX_TOKENS = 100
+
+
+def cluster_summary_by_rule(fields: Fields) -> str:
+    """The first sentence of every text, then the second of every text, and so on up to the limit: a
+    digest, not a summary.
+    """
+    rounds = zip_longest(*map(sentences_of, fields["texts"]))
+    sentences = [sentence for sentence in chain.from_iterable(rounds) if sentence]
+    return sentences_up_to(sentences, fields.get("max_tokens", CLUSTER_MAX_TOKENS))
+
+
+def show_cluster_summary(fields: Fields) -> Fields:
+    """The texts as one, and the default limit."""
+    return {"max_tokens": CLUSTER_MAX_TOKENS, **fields, "texts": "\n\n".join(fields["texts"])}
+
+
+CLUSTER_SUMMARY = Task(
+    name="cluster_summary",
+    stage="build",
+    system=CLUSTER_SUMMARY_SYSTEM,
+    template=CLUSTER_SUMMARY_TEMPLATE,
+    parse=read_line,
+    rule=cluster_summary_by_rule,
+    max_tokens=300,
+    show=show_cluster_summary,
+)
+
+
+REPORT_SYSTEM = (
     "You write a report on one community of a knowledge graph, for readers who will use it in place"
     " of the sources. You are given its entities, relationships and claims, each with a number, or"
     " reports on its parts. Use nothing else. After each statement name what it rests on, like"
@@ -20,7 +117,7 @@ SYSTEM = (
     ' for its impact, "rating_explanation": one sentence, "findings": [{"summary": a short'
     ' sentence, "explanation": a paragraph with its data in brackets}, 5 to 10 of these]}'
 )
-TEMPLATE = """The community:
+REPORT_TEMPLATE = """The community:
 
 $context
 
@@ -60,7 +157,7 @@ def read_finding(item: object) -> Finding | None:
     return Finding(explanation) if explanation else None
 
 
-def parse(text: str) -> tuple[Report | None, int]:
+def read_report(text: str) -> tuple[Report | None, int]:
     """(Report, dropped), or (None, 1) where no title and no summary can be read. What is ill formed
     inside a report is counted and left out.
     """
@@ -83,7 +180,7 @@ def parse(text: str) -> tuple[Report | None, int]:
     return Report(title or summary[:80], summary, rating or 0.0, explanation, kept), dropped
 
 
-def rule(fields: Fields) -> str:
+def report_by_rule(fields: Fields) -> str:
     """An extract, not a summary: the elements that come first in the context, in their own words,
     with their numbers.
 
@@ -143,7 +240,7 @@ def _short(text: str, count: int) -> str:
     return f"{cut} …" if len(words) > MOST_WORDS else cut
 
 
-def show(fields: Fields) -> Fields:
+def show_community(fields: Fields) -> Fields:
     """The fields with the default limit."""
     return {"max_words": MAX_WORDS, **fields}
 
@@ -151,10 +248,10 @@ def show(fields: Fields) -> Fields:
 COMMUNITY_REPORT = Task(
     name="community_report",
     stage="index",
-    system=SYSTEM,
-    template=TEMPLATE,
-    parse=parse,
-    rule=rule,
+    system=REPORT_SYSTEM,
+    template=REPORT_TEMPLATE,
+    parse=read_report,
+    rule=report_by_rule,
     max_tokens=2000,
-    show=show,
+    show=show_community,
 )

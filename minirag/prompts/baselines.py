@@ -1,15 +1,21 @@
-"""Reasoning written out: all of it without any passage, or one sentence at a time beside passages.
+"""What the baselines ask beside an answer: reasoning, a passage to search with, propositions.
 
 `chain_of_thought` reasons from what the model knows and says the answer behind a fixed marker.
 `thought` is the next sentence, given what was retrieved so far (IRCoT); one worked example stands
 in its instruction, as in the released code: passages, a question and all thoughts that answer it.
+`hypothetical_document` is a passage that would answer the question, true or not; only its vector is
+used (HyDE). `propositions` splits a passage into statements that are atomic and can be understood
+alone (Propositionizer).
 """
 
+import json
 import re
 from string import Template
 
+from ..text.chunking import sentences_of
 from .answer import ANSWER_EXAMPLE, show_passages
-from .json_replies import LONGEST, THOUGHT
+from .entities_and_triples import EXAMPLE_FIELDS
+from .json_replies import LONGEST, THOUGHT, read_distinct, read_line
 from .task import Fields, Task
 
 CHAIN_OF_THOUGHT_SYSTEM = (
@@ -91,19 +97,85 @@ THOUGHT_SYSTEM = (
 )
 
 
-def read_thought(text: str) -> tuple[str, int]:
-    """The reply as one line; an empty reply is ("", 1)."""
-    thought = " ".join(text.split())
-    return thought, int(not thought)
-
-
 NEXT_THOUGHT = Task(
     name="thought",
     stage="retrieve",
     system=THOUGHT_SYSTEM,
     template=THOUGHT_TEMPLATE,
-    parse=read_thought,
+    parse=read_line,
     needs_model=True,
     max_tokens=200,
     show=show_thought,
+)
+
+
+HYPOTHETICAL_SYSTEM = (
+    "You write one short encyclopaedia passage that answers a question. If you do not know the"
+    " answer, invent one that sounds right: the passage is used to find real passages like it and"
+    " is never shown to anybody. Reply with the passage alone."
+)
+
+
+def read_hypothetical(text: str) -> tuple[str, int]:
+    """The reply as one paragraph; an empty reply is ("", 1)."""
+    return read_line(THOUGHT.sub(" ", text[:LONGEST]))
+
+
+HYPOTHETICAL_DOCUMENT = Task(
+    name="hypothetical_document",
+    stage="retrieve",
+    system=HYPOTHETICAL_SYSTEM,
+    template="Question: $question\n\nPassage:",
+    parse=read_hypothetical,
+    needs_model=True,
+    max_tokens=300,
+)
+
+
+PROPOSITIONS_SYSTEM = (
+    "You split a passage into propositions. Each one is a single sentence that states one fact, and"
+    " that can be understood without the others: take long sentences apart, and put names in the"
+    " place of he, she, it, they, this and there. Leave nothing out and add nothing. Reply with one"
+    " JSON object and nothing else."
+)
+PROPOSITIONS_TEMPLATE = """Write the propositions of this passage as {"propositions": [...]}.
+
+Title: $title
+Content: $text"""
+EXAMPLE_PROPOSITIONS = (
+    "Harrowgate Observatory stands on Mount Orrin.",
+    "Mount Orrin lies in northern Veldania.",
+    "Harrowgate Observatory was founded in 1911.",
+    "Harrowgate Observatory was founded by Ilse Brandt.",
+    "Ilse Brandt discovered the comet Tamsin at Harrowgate Observatory.",
+    "Harrowgate Observatory has belonged to the University of Selm since 1987.",
+)
+
+
+def read_propositions(text: str) -> tuple[tuple[str, ...], int]:
+    """The propositions of a reply, in order, each once; a bare JSON list is read too."""
+    return read_distinct(text, "propositions")
+
+
+def propositions_by_rule(fields: Fields) -> str:
+    """Every sentence with the title in front of it. Not propositions: a sentence with two facts
+    stays whole, and the title only hints at who "she" is.
+    """
+    title = fields["title"].strip()
+    sentences = [sentence.strip() for sentence in sentences_of(fields["text"])]
+    named = [
+        f"{title}: {s}" if title and title.lower() not in s.lower() else s for s in sentences if s
+    ]
+    return json.dumps({"propositions": list(dict.fromkeys(named)) or [title]}, ensure_ascii=False)
+
+
+PROPOSITIONS = Task(
+    name="propositions",
+    stage="index",
+    system=PROPOSITIONS_SYSTEM,
+    template=PROPOSITIONS_TEMPLATE,
+    parse=read_propositions,
+    rule=propositions_by_rule,
+    max_tokens=2048,
+    example=(EXAMPLE_FIELDS, json.dumps({"propositions": EXAMPLE_PROPOSITIONS})),
 )

@@ -1,4 +1,4 @@
-"""Names found by how they are written: the rule that stands in for a language model offline.
+"""The rules that stand in for a language model: names by how they are written, types by cue words.
 
 In scripts with capital letters a name is a run of capitalised words, with "of", particles ("van",
 "de la") and years inside ("Euro 2016"); other years are names of their own. In a passage "in",
@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
-from ...text.segmentation import Span, sentences
+from ..text.chunking import sentences, sentences_of
+from ..text.tokens import Span
 
 STOP_WORDS = frozenset(
     "a about after all also although an and another any are as at be because been before being"
@@ -44,22 +45,19 @@ def _runs(inside: str, head: str = "") -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{head}{words}|\d{{4}}(?!\d))")
 
 
-# "Lord of the Rings": one word, not the first of a sentence. (Ned Tolliver of the Good Intent is
-# two names.)
+# "Lord of the Rings": one word, not the first of a sentence (Ned Tolliver of the Good Intent: two)
 IN_PASSAGES = _runs("of", rf"(?:(?<=[\w,;] )(?!{_FUNCTION_WORD}){_WORD} of the )?")
 IN_QUESTIONS = _runs("of|of the|the|in|on|to|for")
 
 QUOTED = re.compile(r"[\"“„«「『《]([^\"“”„«»「」『』《》\n]{2,60})[\"”“»」』》]")
-# A run of one script: Chinese characters, katakana, Thai, Latin letters and digits, or any other
-# letters.
+# A run of one script: Chinese, katakana, Thai, Latin letters and digits, or any other letters.
 _LATIN = "A-Za-zÀ-ÖØ-öø-ɏ"
 RUN = re.compile(
     rf"[\u3400-\u9fff々]+|[\u30a0-\u30ff]+|[\u0e00-\u0e7f]+|[{_LATIN}0-9][{_LATIN}0-9.'’-]*"
     r"|(?:(?![\u3040-\u30ff])[^\W_A-Za-z0-9][\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0d7f]*)+"
 )
 HAN = re.compile(r"[\u3400-\u9fff々]+")
-# Characters that Chinese uses between words rather than in names, and the question words around
-# them.
+# What Chinese uses between words rather than in names, and the question words around it.
 HAN_GLUE = re.compile(
     "什么|什麼|哪里|哪裡|哪儿|哪个|哪個|哪些|怎么|怎麼|为什么|為什麼|多少|是否|以及|因为|因為|所以|但是"
     "|[的了是在和与與及于於为為有也都就而或之其这這那被把从從由对對到谁誰何吗嗎呢吧几幾]"
@@ -124,6 +122,7 @@ def _pieces(run: re.Match[str]) -> list[Span]:
     return pieces
 
 
+@lru_cache(maxsize=64)  # asked again for every sentence of a long text
 def uses_capitals(text: str) -> bool:
     """Whether capitals can mark names here: at least half of the letters have a case, and one of
     them is a capital.
@@ -131,9 +130,7 @@ def uses_capitals(text: str) -> bool:
     letters = [letter for letter in text if letter.isalpha()]
     cased = sum(letter.lower() != letter.upper() for letter in letters)
     # A text of digits only has no letters and keeps the capitalised rule, which finds its years.
-    return not letters or (
-        2 * cased >= len(letters) and any(letter.isupper() for letter in letters)
-    )
+    return not letters or (2 * cased >= len(letters) and any(map(str.isupper, letters)))
 
 
 def names_in(
@@ -147,7 +144,7 @@ def names_in(
     evidence(word): whether one word that opens the sentence is a name; by default if the text
     writes it with a capital elsewhere too.
     """
-    if not _in_capitals(whole):
+    if not uses_capitals(whole):
         return caseless_positions(sentence)
     found = [_trimmed(sentence, *match.span()) for match in runs.finditer(sentence)]
     evidence = evidence or (lambda word: _recurs(word, whole))
@@ -231,9 +228,6 @@ def _is_lone_opening(sentence: str, start: int, end: int) -> bool:
     return word[1:].islower() and not re.search(r"\w", sentence[:start])
 
 
-_in_capitals = lru_cache(maxsize=64)(uses_capitals)  # asked once for every sentence of a long text
-
-
 def _recurs(word: str, whole: str) -> bool:
     first, all_words = _openings(whole)
     return all_words[word] > first[word]
@@ -249,6 +243,57 @@ def _openings(whole: str) -> tuple[Counter[str], Counter[str]]:
     return first, Counter(re.findall(r"\w+", whole))
 
 
-def sentences_of(text: str) -> list[str]:
-    """The sentences as strings."""
-    return [text[start:end] for start, end in sentences(text)]
+TITLES = (
+    "Dr Mr Mrs Ms Miss Sir Dame Lady Lord Prof Professor Bishop King Queen Captain Agent Saint"
+    " President Judge Father Sister".split()
+)
+CUES = {
+    "organization": (
+        "University Institute Society Trust Clinic Hospital Company Foundry Group Bank School"
+        " College Museum Ltd Inc Corporation Pharmaceuticals Instruments Library Orchestra Council"
+        " Ministry Committee Association Press Party Club Agency Squad Laboratory Foundation"
+        " Department"
+    ),
+    "event": (
+        "Expedition Trial War Battle Festival Lectures Revolt Election Conference Games Cup Treaty"
+        " Day Olympics Championship Revolution Operation Study"
+    ),
+    "geo": (
+        "Street Road Avenue Island Islands Mount Lake River Bay Port Valley Garden Court County"
+        " City Sea Cape Forest Bridge Harbour Square Camp Base Coast Ocean Peninsula State Province"
+        " Kingdom Republic Hill Cross Village Town North South East West"
+    ),
+    "other": "Disease Syndrome Medal Prize Award Act Law Chair Hour Clock",
+}
+KIND = {cue: kind for kind, cues in CUES.items() for cue in cues.split()}
+PLACE_BEFORE = re.compile(r"\b(?:in|at|near|from|to|across|outside)\s+(?:the\s+)?\Z")
+TITLE_BEFORE = re.compile(rf"\b(?:{'|'.join(TITLES)})\.?\s+\Z")
+DATES = frozenset(
+    "January February March April May June July August September October November December Monday"
+    " Tuesday Wednesday Thursday Friday Saturday Sunday Mondays Tuesdays Wednesdays Thursdays"
+    " Fridays Saturdays Sundays".split()
+)
+NAME_WORD = re.compile(r"[^\W\d_][\w'’-]*\.?\Z")
+
+
+def guess_type(name: str, before: str = "") -> str:
+    """'organization', 'person', 'geo', 'event', 'date' or 'other', from cue words in the name and
+    the few words before it.
+
+    A year, month or weekday is a date; a word such as University, Expedition or Street decides, the
+    last one first; a title, or two or three capitalised words with none of these, make a person;
+    what follows "in", "at", "near" or "from" is a place.
+    """
+    words = re.findall(r"[\w'’.-]+", name)
+    if words and all(word.isdigit() or word in DATES for word in words if word != "of"):
+        return "date"
+    if (words and words[0].rstrip(".") in TITLES) or TITLE_BEFORE.search(before[-20:]):
+        return "person"
+    for word in reversed(words):
+        if word in KIND:
+            return KIND[word]
+    if PLACE_BEFORE.search(before[-20:]):
+        return "geo"
+    capitalised = all(NAME_WORD.match(word) and word[0].isupper() for word in words)
+    person = capitalised and 2 <= len(words) <= 3
+    return "person" if person and not before.rstrip().lower().endswith("the") else "other"
