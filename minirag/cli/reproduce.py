@@ -18,7 +18,7 @@ from .opening import ENCODER, encoder_named
 from .show import FAILED, markdown, one_of, say, split_names, table
 
 if TYPE_CHECKING:
-    from ..evaluate.expected import Comparison
+    from ..evaluate.metrics import Comparison
     from ..reproduce.retrieval_tables import Row
 
 HEADERS = ["row", "metric", "measured", "stored", "reference", "paper", "state", "why"]
