@@ -6,7 +6,7 @@ import pytest
 
 import minirag
 from minirag.core.corpus import Document
-from minirag.evaluate.expected import load_expected
+from minirag.evaluate.metrics import load_expected
 from minirag.graphs.elements import TiringReader, entity_references, one_document
 
 SIZES = (600, 1200, 2400)

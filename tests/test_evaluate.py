@@ -18,7 +18,7 @@ from minirag.evaluate import (
     load_expected,
     recall_at_k,
 )
-from minirag.evaluate.expected import judge
+from minirag.evaluate.metrics import judge
 
 
 def test_recall_rounds_a_question_to_four_decimals():

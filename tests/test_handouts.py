@@ -18,7 +18,7 @@ WIDGET = """from minirag.widgets.explorer import Explorer, Slider
 
 class Counter(Explorer):
     def __init__(self):
-        super().__init__([Slider("step", "step", 0, 5, 1, 2)])
+        super().__init__(Slider("step", "step", 0, 5, 1, 2))
 
     def html(self):
         return f"<svg width='10' height='10'><text>at {self.state['step']}</text></svg>"

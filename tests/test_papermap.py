@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from minirag.cli import app
 from minirag.core.errors import MiniragError
-from minirag.workshop import citations, paper_places
+from minirag.workshop import citations
 from minirag.workshop import paper_map as papermap
-from minirag.workshop.paper_places import Reader
+from minirag.workshop.paper_map import Reader
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = [
@@ -35,13 +35,13 @@ def table():
 
 
 def test_every_source_line_names_what_the_papers_have():
-    problems = paper_places.code_places()[1]
+    problems = citations.code_places()[1]
     assert not problems, "\n".join(problems)
 
 
 def test_what_is_empty_is_a_hole_and_what_is_a_hole_is_empty(table):
     empty = {(row.element.paper, row.element.id): papermap.missing(row) for row in table}
-    holes = papermap.holes()
+    holes = citations.holes()
     assert not set(holes) - set(empty), "holes that are no elements of a paper"
     unlisted = {
         key: columns
@@ -54,7 +54,7 @@ def test_what_is_empty_is_a_hole_and_what_is_a_hole_is_empty(table):
 
 
 def test_holes_become_fewer_and_each_has_a_reason():
-    holes = papermap.holes()
+    holes = citations.holes()
     count = sum(len(columns) for columns, _ in holes.values())
     print(f"{count} empty cells in {len(holes)} of {len(citations.elements())} elements")
     assert count <= MAX_HOLES
@@ -83,7 +83,7 @@ def test_a_row_names_code_notebook_and_test(table):
 
 
 def test_every_marker_names_an_element():
-    marked = paper_places.test_places()
+    marked = papermap.test_places()
     assert len(marked) > 50
     assert not {key: tests for key, tests in marked.items() if key not in citations.elements()}
     background = {key for key in marked if not citations.elements()[key].own}
@@ -91,12 +91,12 @@ def test_every_marker_names_an_element():
 
 
 def test_markers_are_read_from_the_tests(tmp_path, monkeypatch):
-    monkeypatch.setattr(paper_places, "checkout", lambda: tmp_path)
+    monkeypatch.setattr(papermap, "checkout", lambda: tmp_path)
     marks = '@pytest.mark.slow\n@pytest.mark.paper("Wang", "def-4", "def-5")\n'
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_a.py").write_text(f"{marks}def test_b():\n    pass\n")
     place = [("tests/test_a.py", "test_b")]
-    assert paper_places.test_places() == {("Wang", "def-4"): place, ("Wang", "def-5"): place}
+    assert papermap.test_places() == {("Wang", "def-4"): place, ("Wang", "def-5"): place}
 
 
 def test_the_text_of_one_paper():
@@ -123,14 +123,15 @@ def test_holes_shrink_and_never_grow(tmp_path, monkeypatch, table):
     path.write_text(
         f"# kept\nWang:\n{built}  tab-2: {{missing: notebook, reason: needs a model}}\n"
     )
-    monkeypatch.setattr(papermap, "shipped", lambda name: path)
+    for module in (citations, papermap):
+        monkeypatch.setattr(module, "shipped", lambda name: path)
     rows = [
         row._replace(notebook=[], test=[]) if row.element.id == "tab-2" else row
         for row in table
         if row.element.paper == "Wang"
     ]
     papermap.shrink_holes(rows)
-    assert papermap.holes() == {
+    assert citations.holes() == {
         ("Wang", "tab-2"): (("notebook",), "needs a model")
     } and path.read_text().startswith("# kept")
 
@@ -215,7 +216,7 @@ def test_an_import_alone_shows_nothing():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_cite_only_what_the_package_knows(path):
-    problems = papermap.unknown_citations(path)
+    problems = citations.unknown_citations(path)
     assert not problems, "\n".join(f"{path.name}, cell {cell}: {said}" for cell, said in problems)
 
 
@@ -236,7 +237,7 @@ def test_notebooks_cite_only_what_the_package_knows(path):
 def test_unknown_citations_are_found(tmp_path, text, problem):
     path = tmp_path / "some.ipynb"
     nbformat.write(new_notebook(cells=[new_markdown_cell(text), new_code_cell("x = 1")]), path)
-    said = " ".join(sentence for _, sentence in papermap.unknown_citations(path))
+    said = " ".join(sentence for _, sentence in citations.unknown_citations(path))
     assert (problem in said and said) if problem else not said
 
 
@@ -245,7 +246,7 @@ def test_an_equation_that_is_neither_cited_nor_a_hole_is_unknown(tmp_path):
     nbformat.write(
         new_notebook(cells=[new_markdown_cell("As in PathRAG: see Eq. (2) there.")]), path
     )
-    assert papermap.unknown_citations(path, frozenset()) and not papermap.unknown_citations(
+    assert citations.unknown_citations(path, frozenset()) and not citations.unknown_citations(
         path, frozenset({("PathRAG", "eq-2")})
     )
 

@@ -519,8 +519,7 @@ def test_the_textbook_from_question_to_answer():
 
 @pytest.mark.needs("dulce")
 def test_on_microsofts_graph_starts_are_pruned_for_two_reasons():
-    from minirag.reproduce.connections import connection_table
-    from minirag.reproduce.paths import open_corpus
+    from minirag.reproduce.paths import connection_table, open_corpus
 
     graph, questions = open_corpus("dulce")
     method = PathRAG.from_graph(graph, encoder="lsa")
@@ -573,7 +572,8 @@ def test_lightrag_reads_a_graph_of_triples_too(musique):
 
 @pytest.mark.needs("dulce")
 def test_the_evidence_of_the_dulce_questions_stands_in_the_text():
-    from minirag.reproduce.paths import open_corpus, plain
+    from minirag.evaluate.metrics import plain
+    from minirag.reproduce.paths import open_corpus
 
     graph, questions = open_corpus("dulce")
     texts = [plain(chunk.text) for chunk in graph.chunks]

@@ -9,15 +9,16 @@ from minirag import reproduce_table
 from minirag.cli import app
 from minirag.core.errors import MiniragError
 from minirag.evaluate import load_expected
+from minirag.evaluate.metrics import phrase_coverage, plain, word_coverage
 from minirag.reproduce import paths
-from minirag.reproduce.connections import CONNECTED, DIRECTIONS, THRESHOLDS, stored_connections
 from minirag.reproduce.paths import (
+    CONNECTED,
+    DIRECTIONS,
     PATH_NAMES,
-    coverage,
+    THRESHOLDS,
     open_corpus,
-    plain,
+    stored_connections,
     verdicts,
-    word_coverage,
 )
 
 TEXTBOOK = ["textbook lightrag-hybrid", "textbook pathrag", "textbook pathrag-lt", "textbook flat"]
@@ -25,7 +26,7 @@ TEXTBOOK = ["textbook lightrag-hybrid", "textbook pathrag", "textbook pathrag-lt
 
 def test_evidence_is_found_word_for_word_whatever_the_quotation_marks():
     assert plain("A  razor’s\nEdge") == "a razor's edge"
-    assert coverage("It is a Razor's edge.", ["a razor’s edge", "a knife"]) == 0.5
+    assert phrase_coverage("It is a Razor's edge.", ["a razor’s edge", "a knife"]) == 0.5
     assert word_coverage("An edge, a razor.", ["a razor edge", "knife edge"]) == pytest.approx(0.75)
 
 

@@ -36,12 +36,10 @@ class Counter(Explorer):
 
     def __init__(self):
         super().__init__(
-            [
-                Slider("count", "count", 0, 10, 1, 3),
-                Slider("share", "share", 0.0, 1.0, 0.1, 0.5),
-                Choice("word", "word", (("one", 1), ("two", 2)), 1),
-                Switch("on", "on", True),
-            ]
+            Slider("count", "count", 0, 10, 1, 3),
+            Slider("share", "share", 0.0, 1.0, 0.1, 0.5),
+            Choice("word", "word", (("one", 1), ("two", 2)), 1),
+            Switch("on", "on", True),
         )
 
     def describe(self):

@@ -14,7 +14,7 @@ from minirag.algorithms.textual import TextualGraph
 from minirag.core.errors import MiniragError
 from minirag.viz.scene import Colour
 from minirag.widgets import PruningExplorer
-from minirag.widgets.grag import BY_HAND
+from minirag.widgets.pruning import BY_HAND
 
 EVIL = "<script>alert('x')</script>"
 STAR = TextualGraph(("Ann", "Bob", EVIL), ((0, "boss", 1), (0, "pet", 2), (0, "pays", 1)))
@@ -44,7 +44,8 @@ class Corners:
 
 @pytest.fixture
 def explorer():
-    return PruningExplorer(STAR, [FIRST, SECOND], Corners(), middle=1.0, steepness=5.0)
+    explorer = PruningExplorer(STAR, [FIRST, SECOND], Corners())
+    return explorer.set("middle", 1.0).set("steepness", 5.0)
 
 
 def test_factors_are_a_sigmoid_of_the_euclidean_distance(explorer):

@@ -13,9 +13,8 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.errors import MiniragError
-from .ask_and_compare import ask, compare
-from .fetch_and_record import fetch, record
-from .reproduce import methods, reproduce
+from .ask import ask, compare, record
+from .reproduce import fetch, methods, reproduce
 from .show import BAD_INPUT, MAINTAINERS, STOPPED, as_options, complain, did_you_mean, note, one_of
 from .train import train
 from .workshop import check, handouts, lab, paper_map, refresh

@@ -1,5 +1,6 @@
-"""`minirag reproduce`: a table run again and compared, cell by cell, with the stored numbers.
-`minirag methods`: the survey's tables of methods, read off the classes.
+"""`minirag fetch`: published data, pinned and verified. `minirag reproduce`: a table run again and
+compared, cell by cell, with the stored numbers. `minirag methods`: the survey's tables of methods,
+read off the classes.
 """
 
 import json
@@ -18,7 +19,7 @@ from .opening import ENCODER, encoder_named
 from .show import FAILED, markdown, one_of, say, split_names, table
 
 if TYPE_CHECKING:
-    from ..evaluate.expected import Comparison
+    from ..evaluate.metrics import Comparison
     from ..reproduce.retrieval_tables import Row
 
 HEADERS = ["row", "metric", "measured", "stored", "reference", "paper", "state", "why"]
@@ -28,6 +29,37 @@ METHOD_HEADERS += ["operators", "language model"]
 STATES = ("OK", "OKISH", "FAIL", "PAPER-ONLY")
 RETRIEVED = ("R@2", "R@5", "R@10", "R@20", "coverage@5")
 REFERRED = ("R@2", "R@5")
+
+
+def fetch(
+    name: str | None = typer.Argument(None, help="One of `minirag fetch --list`."),
+    folder: Path | None = typer.Option(
+        None, help="Where to put it; by default MINIRAG_DATA, else the system's data folder."
+    ),
+    show_list: bool = typer.Option(False, "--list", help="What can be fetched, and what is here."),
+) -> None:
+    """Download a published dataset and verify every file.
+
+    The commit is pinned; a download that was interrupted goes on where it stopped.
+    """
+    from ..corpora import fetching
+
+    if show_list:
+        rows = []
+        for dataset in fetching.DATASETS.values():
+            sizes = [file.bytes or 0 for file in dataset.files]
+            size = f"{sum(sizes) / 1e6:.1f}" if all(sizes) else "not measured"
+            here = "yes" if fetching.available(dataset.name, folder) else "no"
+            rows.append([dataset.name, dataset.title, dataset.licence, size, here])
+        return table(["name", "what", "licence", "MB", "here"], rows, numbers=["MB"])
+    if name is None:
+        raise MiniragError(
+            f"name a dataset: {', '.join(fetching.DATASETS)}. `minirag fetch --list` tells what"
+            " they are."
+        )
+    one_of(name, list(fetching.DATASETS), "dataset")
+    say(f"{name}: complete and verified in {fetching.fetch(name, folder)}")
+    return None
 
 
 def reproduce(

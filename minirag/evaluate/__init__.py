@@ -1,25 +1,19 @@
 """Metrics, benchmark runs, and the comparison with stored numbers."""
 
-from .expected import Comparison, compare, load_expected
 from .metrics import (
+    Comparison,
     answer_coverage,
+    compare,
     evaluate_answers,
     evaluate_retrieval,
     exact_match,
     f1,
+    load_expected,
     recall_at_k,
     score_retrieval,
 )
 
 __all__ = [
-    "Comparison",
-    "answer_coverage",
-    "compare",
-    "evaluate_answers",
-    "evaluate_retrieval",
-    "exact_match",
-    "f1",
-    "load_expected",
-    "recall_at_k",
-    "score_retrieval",
-]
+    "Comparison", "answer_coverage", "compare", "evaluate_answers", "evaluate_retrieval",
+    "exact_match", "f1", "load_expected", "recall_at_k", "score_retrieval",
+]  # fmt: skip

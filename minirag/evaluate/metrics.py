@@ -1,21 +1,38 @@
-"""Scores of a retrieval or an answer, as the papers compute them, and their averages over a
-corpus's questions.
+"""Scores of a retrieval or an answer, as the papers compute them, their averages over a corpus's
+questions, and one helper that compares measured numbers with the stored ones.
+
+A file `data/expected/TARGET.yaml` holds for every row and metric what the paper printed, what an
+independent reference run gave, and what this kit gave when the file was written. Only the last is
+compared with a new run.
 """
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import yaml
 
 from ..algorithms.voting import normalise_answer
 from ..core.corpus import Question
 from ..core.errors import MiniragError
 from ..core.options import check_value
 from ..core.results import Answer, Retrieval
+from ..corpora.shipped_and_own import shipped
 from ..methods.base import Method
+from ..prompts.map_reduce import content_words
 
 VERDICTS = frozenset(("yes", "no", "noanswer"))
 YesNo = Literal["words", "exact"]
 KS = (2, 5, 10, 20)  # where recall is measured
+# How far a new run may lie from the stored one and still count: "exact" has no encoder in it;
+# "neural" depends on the
+# last digits of an encoder, which differ between processors, so that near-ties may swap (percent
+# points); "tokens" are those of a context so filled;
+# "trained" is the mean over a few seeds of a model trained here, where the last digits of one step
+# change all later ones: another processor is another draw.
+TOLERANCES = {"exact": 1e-6, "neural": 1.0, "tokens": 100.0, "trained": 10.0}
 
 
 def evaluate_retrieval(
@@ -121,3 +138,91 @@ def answer_coverage(passages: Iterable[str], accepted: Iterable[str]) -> float:
     texts = [f" {normalise_answer(passage)} " for passage in passages]
     wanted = [normalise_answer(answer) for answer in accepted]
     return float(any(f" {answer} " in text for answer in wanted if answer for text in texts))
+
+
+def plain(text: str) -> str:
+    """Lower case, one space, straight quotation marks: two copies of one sentence read the same."""
+    return re.sub(r"\s+", " ", text.lower().translate(str.maketrans("‘’“”", "''\"\"")))
+
+
+def phrase_coverage(text: str, evidence: Sequence[str]) -> float:
+    """Share of the phrases that stand in the text word for word."""
+    whole = plain(text)
+    return sum(plain(phrase) in whole for phrase in evidence) / len(evidence)
+
+
+def word_coverage(text: str, evidence: Iterable[str]) -> float:
+    """Mean share of a phrase's content words that stand in the text anywhere."""
+    words = content_words(plain(text))
+    phrases = filter(None, map(content_words, map(plain, evidence)))
+    shares = [len(words & phrase) / len(phrase) for phrase in phrases]
+    return sum(shares) / max(len(shares), 1)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One cell: a metric of a row, expected and measured, and the verdict OK, OKISH, FAIL or
+    PAPER-ONLY.
+    """
+
+    row: str
+    metric: str
+    paper: float | None
+    reference: float | None
+    expected: float | None
+    measured: float | None
+    state: str
+    reason: str = ""
+
+
+def load_expected(target: str, rows: Iterable[str] | None = None) -> dict[str, Any]:
+    """What `data/expected/TARGET.yaml` holds; no rows when nobody has stored any. rows: keep these
+    only, by name.
+    """
+    path = shipped("expected") / f"{target}.yaml"
+    expected: dict[str, Any] = {"rows": {}}
+    if path.is_file():
+        expected = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if rows:
+        expected["rows"] = {name: row for name, row in expected["rows"].items() if name in rows}
+    return expected
+
+
+def judge(
+    expected: float | None, measured: float | None, tolerance: str = "exact"
+) -> tuple[str, str]:
+    """`(state, reason)` for one number. Higher than expected is OKISH with a reason, never silently
+    fine.
+    """
+    if expected is None and measured is None:
+        return "PAPER-ONLY", "only the paper has this number"
+    if measured is None:
+        return "FAIL", "expected, but the run gave no number"
+    if expected is None:
+        return "OKISH", "no stored value to compare with"
+    difference = measured - expected
+    if abs(difference) <= 5e-7:
+        return "OK", ""
+    if abs(difference) <= TOLERANCES[tolerance]:
+        return "OKISH", f"{difference:+.2f}, within {tolerance} tolerance"
+    return "FAIL", f"{difference:+.2f}, beyond {tolerance} tolerance {TOLERANCES[tolerance]:g}"
+
+
+def compare(rows: Sequence[Mapping[str, Any]], expected: Mapping[str, Any]) -> list[Comparison]:
+    """Compare measured rows (`{"method": ..., metric: number}`) with an expected file, cell by
+    cell.
+    """
+    measured = {row["method"]: row for row in rows}
+    cells = []
+    for name in dict.fromkeys([*measured, *expected["rows"]]):
+        stored, found = expected["rows"].get(name, {}), measured.get(name, {})
+        metrics = stored.get("metrics", {})
+        for metric in dict.fromkeys([*metrics, *found]):
+            if metric == "method":
+                continue
+            numbers, number = metrics.get(metric, {}), found.get(metric)
+            paper, reference, ours = map(numbers.get, ("paper", "reference", "ours"))
+            tolerance = numbers.get("tolerance", stored.get("tolerance", "exact"))
+            state, reason = judge(ours, number, tolerance)
+            cells.append(Comparison(name, metric, paper, reference, ours, number, state, reason))
+    return cells

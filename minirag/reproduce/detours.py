@@ -21,7 +21,7 @@ from ..algorithms.vectors import normalize
 from ..core.graph import GraphQuestion, GraphTask
 from ..corpora.detours import VALUES, around_named, detours, named_entity
 from ..encoders.text_encoders import load_encoder
-from ..evaluate.expected import compare, load_expected
+from ..evaluate.metrics import compare, load_expected
 from .graph_baselines import BASELINES, Row, Vectors, by_condition, shallow_baselines, text_vectors
 
 Members = tuple[Any, Any]  # of each ego-graph: sparse (roots, nodes) and (roots, edges)

@@ -12,8 +12,8 @@ from ..core.communities import Communities
 from ..core.options import choose
 from ..core.reports import CommunityIndex
 from ..corpora.microsoft_index import MicrosoftIndex, load_dulce
-from ..evaluate.expected import compare, load_expected
 from ..evaluate.judging import WINDOWS
+from ..evaluate.metrics import compare, load_expected
 from ..index import ContextBuilder, ReportOptions, find_communities, write_reports
 from ..index.communities import agreement
 from ..index.contexts import CODE

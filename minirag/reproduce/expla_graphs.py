@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.graph import GraphQuestion, GraphTask
 from ..corpora.expla_graphs import describe, load_expla_graphs
-from ..evaluate.expected import compare, load_expected
+from ..evaluate.metrics import compare, load_expected
 from .graph_baselines import Row, by_condition, over_seeds
 from .stance_baselines import (
     BASELINES,

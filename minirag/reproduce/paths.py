@@ -2,39 +2,33 @@
 on the shipped textbook; and what the flow connects there and on MuSiQue's graph, which has
 questions and triples but no evidence phrases and no descriptions.
 
-No answer is judged here. Measured are the tokens of a context and the evidence in it: short
-phrases, word for word from the text, which people chose for each question. The paper's tokens are
-about other texts and other graphs; they stand in `data/expected/paths.yaml` in a column of their
-own.
+No answer is judged here. Measured are a context's tokens and the evidence in it: short phrases,
+word for word from the text, which people chose for each question. The paper's tokens are about
+other texts and graphs; they stand in `data/expected/paths.yaml` in a column of their own.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from itertools import product, starmap
+from typing import Any, NamedTuple, cast
 
 from ..core.corpus import Corpus
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import read_jsonl
 from ..core.graph import Graph
-from ..core.trace import ContextStep, PathStep, Trace
+from ..core.trace import ContextStep, NodeStep, PathStep, Trace
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
 from ..corpora.microsoft_index import load_dulce
 from ..corpora.shipped_and_own import load_corpus, shipped
-from ..evaluate.expected import compare, load_expected
+from ..evaluate.metrics import compare, load_expected, phrase_coverage, word_coverage
 from ..llm import load_llm
-from ..methods import METHODS
-from ..methods.pathrag_paths import FlowStep
+from ..methods import METHODS, PathRAG
+from ..methods.pathrag_paths import FlowStep, connections, flow_graph
 from ..methods.rich_graph import RichMethod
-from ..prompts.map_reduce import content_words
-from .connections import CONNECTED, CONNECTION_NAMES, connection_rows
-
-if TYPE_CHECKING:
-    from ..methods.pathrag import PathRAG
 
 
 @dataclass(frozen=True)
@@ -92,6 +86,18 @@ PATH_ROWS += tuple(
     for value in values
 )
 CORPORA = ("dulce", "textbook")
+CONNECTED = (*CORPORA, "musique")  # the corpora on which it is measured what the flow connects
+THRESHOLDS = (0.3, 0.1, 0.05, 0.02, 0.01, 0.005)
+DIRECTIONS = {"directed": True, "undirected": False}
+CONNECTIONS = ("pairs connected", "starts pruned", "without a way out")  # what is stored of it
+
+
+def connection_row(corpus: str, way: str, theta: float) -> str:
+    """What a row is called that measures what the flow connects in one direction at one theta."""
+    return f"{corpus} connections theta {theta:g} {way}"
+
+
+CONNECTION_NAMES = tuple(starmap(connection_row, product(CONNECTED, DIRECTIONS, THRESHOLDS)))
 BARE = "musique pathrag-paths-only"  # measured though MuSiQue has no evidence: its graph is large
 BASE = "lightrag-hybrid"  # what savings are measured against
 PATH_NAMES = tuple(f"{corpus} {row.name}" for corpus in CORPORA for row in PATH_ROWS)
@@ -155,7 +161,9 @@ def measure(name: str, wanted: Sequence[str], encoder: str) -> list[dict[str, An
     if connecting := [row for row in CONNECTION_NAMES if row in wanted]:
         pathrag = cast("PathRAG", opened(named["pathrag"]))
         texts = [asked.text for asked in questions]
-        found += connection_rows(name, pathrag, texts, connecting)
+        for setting, numbers in connection_table(pathrag, texts).items():
+            if (row_name := connection_row(name, *setting)) in connecting:
+                found.append({"method": row_name, **{key: numbers[key] for key in CONNECTIONS}})
     return found
 
 
@@ -205,7 +213,7 @@ def average(method: RichMethod, questions: Sequence[Asked]) -> dict[str, float]:
         totals["tokens"] += told.trace.last(ContextStep).tokens
         if asked.evidence:
             text = "\n".join(text for texts in sections.values() for text in texts)
-            totals["evidence %"] += 100 * coverage(text, asked.evidence)
+            totals["evidence %"] += 100 * phrase_coverage(text, asked.evidence)
             totals["evidence words %"] += 100 * word_coverage(text, asked.evidence)
         for name, number in path_numbers(retrieval.trace).items():
             totals[name] += number
@@ -220,32 +228,55 @@ def path_numbers(trace: Trace) -> dict[str, float]:
     """What the flow saw of one question and which paths were kept, where the method has paths."""
     numbers: dict[str, float] = {}
     for flow in trace.all(FlowStep):
-        seen = {"pairs connected": flow.pairs, "starts pruned": flow.pruned}
-        seen["without a way out"] = flow.sinks
-        numbers |= {name: count for name, count in seen.items() if count is not None}
+        seen = zip(CONNECTIONS, (flow.pairs, flow.pruned, flow.sinks))
+        numbers |= {name: count for name, count in seen if count is not None}
     for found in trace.all(PathStep):
         hops = [len(path.nodes) - 1 for path in found.paths]
         numbers |= {"paths": len(hops), "single": hops.count(1), "no path %": 100 * (not hops)}
     return numbers
 
 
-def plain(text: str) -> str:
-    """Lower case, one space, straight quotation marks: two copies of one sentence read the same."""
-    return re.sub(r"\s+", " ", text.lower().translate(str.maketrans("‘’“”", "''\"\"")))
+def stored_connections(
+    expected: Mapping[str, Any], name: str, way: str, metric: str
+) -> list[float]:
+    """The stored numbers at each of `THRESHOLDS`. expected: what `load_expected("paths")` gives."""
+    rows = [expected["rows"][connection_row(name, way, theta)] for theta in THRESHOLDS]
+    return [row["metrics"][metric]["ours"] for row in rows]
 
 
-def coverage(text: str, evidence: Sequence[str]) -> float:
-    """Share of the phrases that stand in the text word for word."""
-    whole = plain(text)
-    return sum(plain(phrase) in whole for phrase in evidence) / len(evidence)
+def connection_table(
+    method: PathRAG, questions: Sequence[str]
+) -> dict[tuple[str, float], dict[str, float]]:
+    """For each direction and theta: ordered pairs connected, starts pruned, nodes visited, means of
+    a question; and pairs and starts in percent.
 
+    A start is pruned at once for one of two reasons, in columns of their own: it has no way out at
+    all, whatever theta is, or more than 1 / theta of them, which at .05 is more than 20.
 
-def word_coverage(text: str, evidence: Iterable[str]) -> float:
-    """Mean share of a phrase's content words that stand in the text anywhere."""
-    words = content_words(plain(text))
-    phrases = filter(None, map(content_words, map(plain, evidence)))
-    shares = [len(words & phrase) / len(phrase) for phrase in phrases]
-    return sum(shares) / max(len(shares), 1)
+    Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
+    """
+    quick = method.with_options(global_edges=0, top_k=1, max_paths=1)
+    steps = [found.trace.last(NodeStep) for found in quick.retrieve_many(questions)]
+    starts = [[node.label for node in step.nodes] for step in steps]
+    most = max(sum(len(names) for names in starts), 1)
+    possible = max(sum(len(names) * (len(names) - 1) for names in starts), 1)
+    table = {}
+    for way, directed in DIRECTIONS.items():
+        ways, alpha = flow_graph(method.graph, directed).ways, method.chosen.alpha
+        for theta in THRESHOLDS:
+            seen = [connections(ways, names, alpha, theta) for names in starts]
+            pairs, pruned, sinks, visited = map(sum, zip(*seen))
+            row = {
+                "pairs connected": pairs / len(seen),
+                "pairs connected %": 100 * pairs / possible,
+                "starts pruned": pruned / len(seen),
+                "without a way out": sinks / len(seen),
+                "without a way out %": 100 * sinks / most,
+                "too many ways out %": 100 * (pruned - sinks) / most,
+                "visited": visited / len(seen),
+            }
+            table[way, theta] = {name: round(value, 1) for name, value in row.items()}
+    return table
 
 
 def verdicts(measured: Iterable[Mapping[str, Any]]) -> list[str]:

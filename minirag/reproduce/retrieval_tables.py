@@ -10,8 +10,7 @@ from ..core.errors import MiniragError
 from ..corpora.datasets import load_dataset
 from ..corpora.shipped_and_own import load_corpus
 from ..encoders.token_encoders import load_token_encoder
-from ..evaluate.expected import compare, load_expected
-from ..evaluate.metrics import KS, evaluate_retrieval
+from ..evaluate.metrics import KS, compare, evaluate_retrieval, load_expected
 from ..index.vectors import AnyEncoder
 from ..llm import load_llm
 from ..methods import METHODS, HippoRAG, Method

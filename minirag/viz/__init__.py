@@ -11,23 +11,7 @@ from .passages import Html, marked, show_chunks, show_passages
 from .scene import SERIES, contrast, style
 
 __all__ = [
-    "SERIES",
-    "Figure",
-    "Html",
-    "contrast",
-    "draw_bipartite",
-    "draw_flow",
-    "draw_graph",
-    "draw_hierarchy",
-    "draw_panels",
-    "draw_path",
-    "draw_ranking",
-    "draw_scores",
-    "draw_walk",
-    "draw_windows",
-    "layout",
-    "marked",
-    "show_chunks",
-    "show_passages",
-    "style",
+    "SERIES", "Figure", "Html", "contrast", "draw_bipartite", "draw_flow", "draw_graph",
+    "draw_hierarchy", "draw_panels", "draw_path", "draw_ranking", "draw_scores", "draw_walk",
+    "draw_windows", "layout", "marked", "show_chunks", "show_passages", "style",
 ]  # fmt: skip

@@ -6,27 +6,14 @@ control does in one.
 
 from .build import ChunkExplorer, ChunkSizeExplorer, PassageGraphExplorer
 from .explorer import Choice, Explorer, Slider, Switch
-from .grag import PruningExplorer, StanceExplorer
 from .graphrag import HierarchyExplorer, PackingExplorer
 from .hippo import HippoExplorer, WalkExplorer
-from .paths import PathExplorer
-from .retrieval import BM25Explorer, RetrievalBrowser
+from .pruning import PathExplorer, PruningExplorer
+from .questions import BM25Explorer, RetrievalBrowser, StanceExplorer
 
 __all__ = [
-    "BM25Explorer",
-    "Choice",
-    "ChunkExplorer",
-    "ChunkSizeExplorer",
-    "Explorer",
-    "HierarchyExplorer",
-    "HippoExplorer",
-    "PackingExplorer",
-    "PassageGraphExplorer",
-    "PathExplorer",
-    "PruningExplorer",
-    "RetrievalBrowser",
-    "Slider",
-    "StanceExplorer",
-    "Switch",
+    "BM25Explorer", "Choice", "ChunkExplorer", "ChunkSizeExplorer", "Explorer",
+    "HierarchyExplorer", "HippoExplorer", "PackingExplorer", "PassageGraphExplorer",
+    "PathExplorer", "PruningExplorer", "RetrievalBrowser", "Slider", "StanceExplorer", "Switch",
     "WalkExplorer",
 ]  # fmt: skip

@@ -40,7 +40,7 @@ class ChunkExplorer(Explorer):
         self.end = self.start + len(fact)
         self.tokens = [start for start, _ in token_spans(document.text)]
         sliders = [Slider("size", "chunk size", *sizes, 5, size)]
-        super().__init__([*sliders, Slider("overlap", "overlap", 0, sizes[1] // 2, 5, 0)])
+        super().__init__(*sliders, Slider("overlap", "overlap", 0, sizes[1] // 2, 5, 0))
 
     def changed(self, name: str) -> None:
         """A chunk may not repeat all of the one before it."""
@@ -120,7 +120,7 @@ class PassageGraphExplorer(Explorer):
         self.chunks, self.extraction, self.titles = tuple(chunks), extraction, titles
         self.labels = {chunk.id: chunk.label for chunk in self.chunks}
         self._places = layout(passage_graph(self.chunks, extraction, titles=titles), height=420)
-        super().__init__([Slider("threshold", "share more than", 0, 3, 1, 0)])
+        super().__init__(Slider("threshold", "share more than", 0, 3, 1, 0))
 
     @property
     def graph(self) -> Graph:
@@ -166,7 +166,7 @@ class ChunkSizeExplorer(Explorer):
         self._at = lru_cache(maxsize=256)(self._count)
         size = Slider("size", "chunk size", 300, 2400, 300, 600)
         overlap = Slider("overlap", "overlap", 0, 200, 50, 100)
-        super().__init__([size, overlap, Slider("gleanings", "gleanings", 0, 3, 1, 0)])
+        super().__init__(size, overlap, Slider("gleanings", "gleanings", 0, 3, 1, 0))
 
     def _count(self, reader: str, size: int, overlap: int, gleanings: int) -> dict[str, int]:
         llm = self.readers[reader]

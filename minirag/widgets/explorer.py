@@ -1,6 +1,6 @@
 """The model behind a widget, and the one view that all of them share."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -103,7 +103,7 @@ class Explorer:
     moved slider calls `set`.
     """
 
-    def __init__(self, controls: Iterable[Control]) -> None:
+    def __init__(self, *controls: Control) -> None:
         self.controls = {control.name: control for control in controls}
         self.state: dict[str, Any] = {name: c.value for name, c in self.controls.items()}
         self.widgets: dict[str, Widget] = {}

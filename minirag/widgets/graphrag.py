@@ -37,11 +37,9 @@ class HierarchyExplorer(Explorer):
         self.places = {item.id: place for place, item in enumerate(index.communities.items)}
         shown = self._listed(self.communities.at(0))
         super().__init__(
-            [
-                Choice("community", "Community", shown, shown[0][1]),
-                self._parts(shown[0][1]),
-                Slider("level", "level", 0, self.communities.deepest, 1, 0),
-            ]
+            Choice("community", "Community", shown, shown[0][1]),
+            self._parts(shown[0][1]),
+            Slider("level", "level", 0, self.communities.deepest, 1, 0),
         )
 
     def _label(self, place: int) -> str:
@@ -150,11 +148,9 @@ class PackingExplorer(Explorer):
         self._at = lru_cache(maxsize=64)(self._answer)
         deepest = method.index.communities.deepest
         super().__init__(
-            [
-                Slider("level", "level", 0, deepest, 1, min(level, deepest)),
-                Slider("window", "window, tokens", smallest, largest, 100, window),
-                Slider("seed", "seed of the shuffle", 0, 9, 1, 0),
-            ]
+            Slider("level", "level", 0, deepest, 1, min(level, deepest)),
+            Slider("window", "window, tokens", smallest, largest, 100, window),
+            Slider("seed", "seed of the shuffle", 0, 9, 1, 0),
         )
 
     def _answer(self, level: int, window: int, seed: int) -> Answer:

@@ -68,12 +68,10 @@ class HippoExplorer(Explorer):
         lowest = threshold if len(method.graph.nodes) > LARGE else 0.6
         options = tuple((f"{q.id}: {q.text}", q.id) for q in asked)
         super().__init__(
-            [
-                Choice("question", "Question", options, question or asked[0].id),
-                Slider("restart_probability", self.meaning, 0.1, 0.9, 0.05, probability),
-                Slider("synonymy_threshold", "synonymy from cosine", lowest, 1.0, 0.02, threshold),
-                Switch("specificity", "node specificity", own.specificity),
-            ]
+            Choice("question", "Question", options, question or asked[0].id),
+            Slider("restart_probability", self.meaning, 0.1, 0.9, 0.05, probability),
+            Slider("synonymy_threshold", "synonymy from cosine", lowest, 1.0, 0.02, threshold),
+            Switch("specificity", "node specificity", own.specificity),
         )
 
     @property
@@ -245,7 +243,7 @@ class WalkExplorer(Explorer):
         self.walk = lru_cache(maxsize=32)(self._walk)
         meaning = "damping: follow an edge"
         sliders = [Slider("step", "step", 0, steps, 1, 0)]
-        super().__init__([*sliders, Slider("damping", meaning, 0.1, 0.95, 0.05, damping)])
+        super().__init__(*sliders, Slider("damping", meaning, 0.1, 0.95, 0.05, damping))
 
     def _walk(self, damping: float) -> Vector:
         """Distributions of all steps, (steps + 1, nodes): follow an edge with probability

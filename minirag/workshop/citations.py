@@ -10,13 +10,17 @@ named freely.
 import ast
 import difflib
 import re
-from collections.abc import Collection, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..core.files import read_notebook
 from ..corpora.shipped_and_own import shipped
+from .notebook_lint import FENCE
 
+PACKAGE = Path(__file__).parents[1]
 Key = tuple[str, str]  # a paper and the id of one of its elements
 
 
@@ -36,6 +40,13 @@ class Source(NamedTuple):
     line: int
     symbol: str
     text: str
+
+
+class Hole(NamedTuple):
+    """The columns that an element lacks, and why."""
+
+    missing: tuple[str, ...]
+    reason: str
 
 
 NAMES = {"S0": "Wang"}  # the data files number one paper; readers know it by its author
@@ -66,7 +77,7 @@ SOURCE = re.compile(r"^Source:(.*?)(?:\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 def _by_paper(name: str) -> dict[str, Any]:
     import yaml
 
-    rows = yaml.safe_load(shipped(name).read_text(encoding="utf-8"))
+    rows = yaml.safe_load(shipped(name).read_text(encoding="utf-8")) or {}
     return {NAMES.get(key, key): value for key, value in rows.items()}
 
 
@@ -85,6 +96,15 @@ def sections() -> dict[str, frozenset[str]]:
     """The numbers of each paper's sections."""
     rows = _by_paper("paper_sections.yaml").items()
     return {paper: frozenset(numbers) for paper, numbers in rows}
+
+
+def holes() -> dict[Key, Hole]:
+    """The holes as committed in data/paper_holes.yaml."""
+    return {
+        (paper, id): Hole(tuple(hole["missing"].split()), hole["reason"])
+        for paper, rows in _by_paper("paper_holes.yaml").items()
+        for id, hole in rows.items()
+    }
 
 
 def papers() -> list[str]:
@@ -203,3 +223,49 @@ def _has(paper: str, kind: str, number: str, known: Collection[Key]) -> bool:
         return number in sections()[paper]
     element = elements().get((paper, f"{kind}-{number}"))
     return element is not None and (not element.own or (paper, element.id) in known)
+
+
+@cache
+def code_places() -> tuple[dict[Key, list[Source]], list[str]]:
+    """The `Source:` lines of the package that cite each element, and what is wrong with some."""
+    places, problems = defaultdict(list), []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for source in sources(path, path.relative_to(PACKAGE).as_posix()):
+            cited, wrong = read_source(source.text)
+            at = f"minirag/{source.file}:{source.line} {source.symbol}"
+            problems += [f"{at}: {problem}" for problem in wrong]
+            for key in cited:
+                places[key].append(source)
+    return dict(places), problems
+
+
+@cache
+def citing() -> Mapping[str, set[Key]]:
+    """Full name of a function, class or module -> what it cites."""
+    found = defaultdict(set)
+    for key, rows in code_places()[0].items():
+        for row in rows:
+            module = f"minirag.{row.file.removesuffix('.py').replace('/', '.')}"
+            found[f"{module.removesuffix('.__init__')}:{row.symbol}"].add(key)
+    return found
+
+
+def unknown_citations(path: Path, known: Collection[Key] | None = None) -> list[tuple[int, str]]:
+    """(cell number, sentence) on what the notebook's text cites and the kit does not know; empty
+    where all is well.
+
+    A bare 'Eq. (2)' belongs to one of the papers that the notebook names. known: by default what
+    some code cites and what is listed as a hole: a notebook may point ahead, but not at what the
+    kit has never heard of.
+    """
+    known = {*code_places()[0], *holes()} if known is None else known
+    cells = [
+        (number, FENCE.sub("", cell.source))
+        for number, cell in enumerate(read_notebook(path).cells)
+        if cell.cell_type == "markdown"
+    ]
+    whole = "\n".join(text for _, text in cells).replace("the survey", "the Survey")
+    context = set(re.findall(PAPER, whole))
+    return [
+        (number, problem) for number, text in cells for problem in unknown(text, context, known)
+    ]

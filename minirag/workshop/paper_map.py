@@ -1,22 +1,28 @@
 """The paper map: for every element of the five papers, where it is in code, which notebook section
 shows it, which test checks it.
 
-Generated from the files (see `paper_places`). Cells of the map that are empty stand, with a reason,
-in data/paper_holes.yaml. After a change: `minirag map --write`.
+Places are found by reading the files, nothing is kept by hand. Code comes from `Source:` lines. A
+notebook section shows an element if its code uses a function or class that cites it, or if its
+text cites it ('PathRAG, Eq. 2', or `<!-- paper: Wang hippo-ppr -->`). A test checks an element if
+it says so: `@pytest.mark.paper("Wang", "hippo-ppr")`. Cells of the map that are empty stand, with a
+reason, in data/paper_holes.yaml. After a change: `minirag map --write`.
 """
 
+import ast
+import inspect
+import pkgutil
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.errors import MiniragError
 from ..core.files import read_notebook, write_atomic
 from ..corpora.shipped_and_own import shipped
-from .citations import PAPER, Element, Key, elements, papers, unknown
-from .notebook_lint import FENCE
-from .paper_places import code_places, in_checkout, notebook_places, test_places
+from .citations import Element, Key, citing, code_places, elements, holes, in_prose, papers
+from .notebook_lint import FENCE, MAGIC
 
 COLUMNS = ("code", "notebook", "test")
 TITLES = {
@@ -34,6 +40,8 @@ cites it, the notebook sections that show it, the tests that check it. Generated
 `minirag map --write`; what is empty stands in [paper_holes.yaml](paper_holes.yaml) with its reason.
 """
 FOLDERS = re.compile(r"^(minirag|notebooks|tests|exercises/solutions)/|\.ipynb$")
+ROOT, KIT = Path(__file__).parents[2], "minirag"
+Places = Mapping[Key, list[tuple[str, str]]]  # of an element: files, and what in them
 SHOWN = 3  # places named in one cell of the map
 
 
@@ -54,11 +62,124 @@ class Row(NamedTuple):
         return getattr(self, column)
 
 
-class Hole(NamedTuple):
-    """The columns that an element lacks, and why."""
+def in_checkout() -> bool:
+    """Whether the tests and notebooks are here; an installed package carries neither."""
+    return all((ROOT / name).is_dir() for name in ("tests", "notebooks"))
 
-    missing: tuple[str, ...]
-    reason: str
+
+def checkout() -> Path:
+    """The repository's folder. Raises MiniragError in an installed package."""
+    if not in_checkout():
+        raise MiniragError(
+            "the paper map is made from the notebooks and tests of the repository. Clone it, or "
+            "read data/paper_map.md."
+        )
+    return ROOT
+
+
+class Reader:
+    """Follows a notebook's names, cell after cell: imports, and variables that hold an instance, as
+    after `hippo = mr.HippoRAG.build(corpus)`. Nothing is run but the package's own imports.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}  # name -> the module, function or class of ours behind it
+
+    def read(self, tree: ast.AST) -> set[str]:
+        """Full names of everything of ours that the cell uses."""
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    self._remember(alias.asname or alias.name.split(".")[0], alias.name)
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    self._remember(alias.asname or alias.name, f"{node.module}.{alias.name}")
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                made = self._behind(node.value)
+                if isinstance(made, type):
+                    self.names[node.targets[0].id] = made
+        return {full_name(self._behind(node)) for node in ast.walk(tree)} - {""}
+
+    def _remember(self, name: str, dotted: str) -> None:
+        if dotted.split(".")[0] == KIT:
+            with suppress(ImportError, AttributeError):  # a cell that cannot run shows nothing
+                self.names[name] = pkgutil.resolve_name(dotted if name != KIT else name)
+
+    def _behind(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id)
+        if isinstance(node, ast.Attribute):
+            return getattr(self._behind(node.value), node.attr, None)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            table = self._behind(node.value)
+            return table.get(node.slice.value) if isinstance(table, dict) else None
+        if isinstance(node, ast.Call):
+            called = self._behind(node.func)
+            return called if isinstance(called, type) else getattr(called, "__self__", None)
+        return None
+
+
+def full_name(found: Any) -> str:
+    """'minirag.methods.hipporag:HippoRAG.build' for what is ours, "" for anything else."""
+    is_module = inspect.ismodule(found)
+    module = found.__name__ if is_module else getattr(found, "__module__", None)
+    name = "" if is_module else getattr(found, "__qualname__", None)
+    ours = name is not None and str(module).split(".")[0] == KIT
+    return f"{module}:{name}" if ours else ""
+
+
+def notebook_sections(path: Path) -> dict[str, set[Key]]:
+    """What the text and the code under each header of a notebook cite or use, in order."""
+    reader, found, header = Reader(), defaultdict[str, set[Key]](set), path.stem
+    for cell in read_notebook(path).cells:
+        if cell.cell_type == "markdown":
+            headers = re.findall(r"^#{1,6}\s+(.*)", FENCE.sub("", cell.source), re.MULTILINE)
+            header = headers[-1].strip() if headers else header
+            found[header] |= in_prose(cell.source)
+        elif cell.cell_type == "code":
+            for name in reader.read(_parse(cell.source)):
+                found[header] |= citing().get(name, set())
+    return found
+
+
+def _parse(source: str) -> ast.AST:
+    lines = ["pass" if MAGIC.match(line) else line for line in source.splitlines()]
+    try:
+        return ast.parse("\n".join(lines))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def notebook_places() -> Places:
+    """The sections of notebooks and of the exercises' solutions that show each element; of a
+    background definition also the glossary.
+    """
+    root, places = checkout(), defaultdict(list)
+    for folder in ("notebooks", "exercises/solutions"):
+        for path in sorted((root / folder).glob("*.ipynb")):
+            for header, keys in notebook_sections(path).items():
+                for key in keys:
+                    places[key].append((path.relative_to(root).as_posix(), header))
+    for path in sorted((root / "notebooks").glob("*.md")):
+        for key in in_prose(path.read_text(encoding="utf-8")):
+            # What is ours to build is not shown by a page of words.
+            if key in elements() and not elements()[key].own:
+                places[key].append((path.relative_to(root).as_posix(), "glossary"))
+    return places
+
+
+def test_places() -> Places:
+    """The tests that are marked as checking each element."""
+    root, places = checkout(), defaultdict(list)
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for test in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            for mark in test.decorator_list:
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.paper":
+                    paper, *ids = map(ast.literal_eval, mark.args)
+                    for id in ids:
+                        places[paper, id].append((path.relative_to(root).as_posix(), test.name))
+    return places
 
 
 def rows() -> list[Row]:
@@ -81,39 +202,6 @@ def missing(row: Row) -> tuple[str, ...]:
     """
     owed = COLUMNS if row.element.own else ("notebook",)
     return tuple(column for column in owed if not row.places(column))
-
-
-def holes() -> dict[Key, Hole]:
-    """The holes as committed in data/paper_holes.yaml."""
-    import yaml
-
-    listed = yaml.safe_load(shipped("paper_holes.yaml").read_text(encoding="utf-8")) or {}
-    return {
-        (paper, id): Hole(tuple(hole["missing"].split()), hole["reason"])
-        for paper, of_paper in listed.items()
-        for id, hole in of_paper.items()
-    }
-
-
-def unknown_citations(path: Path, known: Collection[Key] | None = None) -> list[tuple[int, str]]:
-    """(cell number, sentence) on what the notebook's text cites and the kit does not know; empty
-    where all is well.
-
-    A bare 'Eq. (2)' belongs to one of the papers that the notebook names. known: by default what
-    some code cites and what is listed as a hole: a notebook may point ahead, but not at what the
-    kit has never heard of.
-    """
-    known = {*code_places()[0], *holes()} if known is None else known
-    cells = [
-        (number, FENCE.sub("", cell.source))
-        for number, cell in enumerate(read_notebook(path).cells)
-        if cell.cell_type == "markdown"
-    ]
-    whole = "\n".join(text for _, text in cells).replace("the survey", "the Survey")
-    context = set(re.findall(PAPER, whole))
-    return [
-        (number, problem) for number, text in cells for problem in unknown(text, context, known)
-    ]
 
 
 def shrink_holes(table: Iterable[Row] | None = None) -> None:

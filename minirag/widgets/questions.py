@@ -1,14 +1,20 @@
-"""Explorers of rankings: BM25's two parameters, and what two methods find question by question."""
+"""Explorers that go from question to question: BM25's two parameters, what two methods find, and
+the items of ExplaGraphs with their stances.
+"""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
 from ..algorithms.bm25 import BM25, tokenize
+from ..algorithms.textual import TextualGraph
 from ..core.corpus import Corpus, Question
 from ..core.errors import MiniragError
+from ..core.graph import GraphQuestion
 from ..core.results import Passage, Retrieval
+from ..corpora.expla_graphs import belief_and_argument
 from ..operators import rank
-from ..viz import Figure, draw_ranking
+from ..reproduce.stance_baselines import BASELINES, negated
+from ..viz import Figure, draw_graph, draw_ranking
 from ..viz.passages import passage_lines, passage_rows, passage_table
 from ..viz.scene import Colour, ink_on
 from .explorer import Choice, Explorer, Slider
@@ -21,6 +27,9 @@ SHOWN = {
     "gained": "{b} finds more than {a}",
     "lost": "{b} finds less than {a}",
 }
+EVERY = "every item"
+LOOKS = {rule.name: rule.look for rule in BASELINES if rule.model == "rule"}
+RULES = {name: look for name, look in LOOKS.items() if name != "majority"}
 
 
 class BM25Explorer(Explorer):
@@ -39,7 +48,7 @@ class BM25Explorer(Explorer):
         options = tuple((f"{q.id}: {q.text[:100]}", q.id) for q in self.questions.values())
         choice = Choice("question", "Question", options, options[0][1])
         k1 = Slider("k1", "k1: repetition", 0.0, 3.0, 0.1, 1.5)
-        super().__init__([choice, k1, Slider("b", "b: length", 0.0, 1.0, 0.05, 0.75)])
+        super().__init__(choice, k1, Slider("b", "b: length", 0.0, 1.0, 0.05, 0.75))
 
     @property
     def question(self) -> Question:
@@ -119,7 +128,7 @@ class RetrievalBrowser(Explorer):
         counts = {state: len(members) for state, members in self.members.items()}
         filters = [(f"{text.format(a=a, b=b)} ({counts[s]})", s) for s, text in SHOWN.items()]
         show = Choice("show", "Show", tuple(filters), "all")
-        super().__init__([show, self._question_choice("all")])
+        super().__init__(show, self._question_choice("all"))
 
     def found(self, question_id: str) -> tuple[int, int, int]:
         """How many gold passages each method has among its first k: (first, second, all gold)."""
@@ -186,3 +195,62 @@ class RetrievalBrowser(Explorer):
             lines.append(f"{name}: {hits} of {gold} gold")
             lines += passage_lines(retrieval.passages[: self.k], question.gold)
         return "\n".join(lines)
+
+
+class StanceExplorer(Explorer):
+    """Items of ExplaGraphs one after another: all of them, or those that one of the two rules gets
+    wrong.
+
+    Source: GRAG, Table 2 (tab-2)
+    """
+
+    def __init__(self, questions: Iterable[GraphQuestion]) -> None:
+        self.lists = {EVERY: list(questions)}
+        if not self.lists[EVERY]:
+            raise MiniragError("StanceExplorer needs at least one question.")
+        for name, look in RULES.items():
+            wrong = [q for q in self.lists[EVERY] if look(q, None) != q.answer]
+            self.lists[f"wrong by: {name}"] = wrong
+        options = tuple((f"{name} ({len(items)})", name) for name, items in self.lists.items())
+        item = Slider("item", "item", 1, len(self.lists[EVERY]), 1, 1)
+        super().__init__(Choice("shown", "Show", options, EVERY), item)
+
+    @property
+    def question(self) -> GraphQuestion | None:
+        """The item now, or None where the list is empty; beyond its end it starts again."""
+        items = self.lists[self.state["shown"]]
+        return items[(self.state["item"] - 1) % len(items)] if items else None
+
+    def verdicts(self) -> dict[str, str]:
+        """{rule: its answer} for the item now."""
+        return {name: look(self.question, None) for name, look in RULES.items()}
+
+    def figure(self) -> Figure:
+        """The item's graph, with its negated relations in bold."""
+        graph = self.question.graph if self.question else TextualGraph(())
+        denied = [[head, tail] for head, relation, tail in graph.edges if negated(relation)]
+        name, note = "negated relation", "" if denied else "No relation is negated."
+        return draw_graph(
+            graph, edge_labels=True, paths=denied, path_name=name, height=300, caption=note
+        )
+
+    def html(self) -> str:
+        question = self.question
+        if question is None:
+            return "There is no such item."
+        belief, argument = map(escape, belief_and_argument(question))
+        answers = [f"{escape(name)}: <b>{answer}</b>" for name, answer in self.verdicts().items()]
+        head = f"<p><b>Belief.</b> {belief}<br><b>Argument.</b> {argument}</p>"
+        foot = f"<p>{'; '.join(answers)}. Right: <b>{question.answer}</b>.</p>"
+        return head + self.figure().svg + foot
+
+    def describe(self) -> str:
+        question = self.question
+        if question is None:
+            return f"{self.state['shown']}: no item"
+        belief, argument = belief_and_argument(question)
+        lines = [f"{self.state['shown']}, {question.id}"]
+        lines += [f"belief:   {belief}", f"argument: {argument}"]
+        lines += [f"  {line}" for line in question.graph.lines()]
+        lines += [f"{name}: {answer}" for name, answer in self.verdicts().items()]
+        return "\n".join([*lines, f"right: {question.answer}"])
