@@ -265,6 +265,17 @@ def test_g_retriever_is_the_surveys_composition():
     )
 
 
+def test_g_retriever_gives_a_batch_what_it_gives_each_question_alone():
+    method = RETRIEVER.from_graph(GRAPH, encoder=encoder())
+    questions = ["whom does ann lead?", "red?", "cy?"]
+
+    def shown(traces):
+        return [[(step.summary, step.items) for step in trace] for trace in traces]
+
+    alone = [shown(method.score_many([asked]))[0] for asked in questions]
+    assert shown(method.score_many(questions)) == alone and method.score_many([]) == []
+
+
 @pytest.mark.parametrize("name", ["grag", "g-retriever"])
 def test_choices_that_are_none(name):
     def build(**wrong):

@@ -8,19 +8,41 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.algorithms.retriever_prizes import (
-    edge_prizes,
-    node_prizes,
-    retrieve_subgraph,
-    with_virtual_nodes,
-)
 from minirag.algorithms.steiner import prize_collecting_steiner_tree
 from minirag.algorithms.textual import TextualGraph
 from minirag.core.errors import MiniragError
 from minirag.index.ego_graphs import EgoIndex
-from minirag.operators.subgraph import steiner
+from minirag.methods.g_retriever import RetrieverOptions, edge_prizes, steiner, with_virtual_nodes
+from minirag.operators import question
 
 from .small import TableEncoder
+
+
+def steps_of(asked, index, **options):
+    """Nodes, edges and tree of the question `asked`, a text."""
+    [vector] = question.vector([asked], index.encoder)
+    return steiner(vector, index, RetrieverOptions(**options))
+
+
+def searched(nodes, edges, ends, **options):
+    """The steps for a graph whose nodes and edges have these cosines with the question."""
+    texts = {f"node {i}": cosine for i, cosine in enumerate(nodes)}
+    texts |= {f"edge {i}": cosine for i, cosine in enumerate(edges)}
+    table = {text: [cosine, (1 - cosine**2) ** 0.5] for text, cosine in texts.items()}
+    relations = tuple((head, f"edge {i}", tail) for i, (head, tail) in enumerate(ends))
+    graph = TextualGraph(tuple(f"node {i}" for i in range(len(nodes))), relations)
+    index = EgoIndex.build(graph, TableEncoder(table | {"?": [1, 0]}, dimensions=2), hops=0)
+    return steps_of("?", index, **options)
+
+
+def retrieve_subgraph(nodes, edges, ends, k=3, k_e=5, edge_cost=0.5):
+    """Sorted positions of nodes and edges."""
+    *_, tree = searched(nodes, edges, ends, k=k, k_e=k_e, edge_cost=edge_cost)
+    return list(tree.nodes), list(tree.edges)
+
+
+def node_prizes(nodes, k):
+    return searched(nodes, [], [], k=k)[-1].node_prizes
 
 
 def chain(count):
@@ -127,9 +149,9 @@ def asked(draw):
 
 @settings(max_examples=200, deadline=None)
 @given(asked(), st.integers(0, 4), st.integers(0, 4), st.sampled_from([0, 0.3, 0.5, 2]))
-def test_the_subgraph_hangs_together_and_holds_both_ends_of_its_edges(question, k, k_e, edge_cost):
-    nodes, edges = retrieve_subgraph(*question, k, k_e, edge_cost)
-    ends = question[2]
+def test_the_subgraph_hangs_together_and_holds_both_ends_of_its_edges(case, k, k_e, edge_cost):
+    nodes, edges = retrieve_subgraph(*case, k, k_e, edge_cost)
+    ends = case[2]
     assert (
         {end for edge in edges for end in ends[edge]} <= set(nodes)
         and nodes == sorted(set(nodes))
@@ -154,21 +176,36 @@ def test_only_a_virtual_node_is_collected_and_brings_both_ends():
 
 
 @pytest.mark.parametrize(
-    "given_, said",
+    "given_, wrong",
     [
-        (([0.1], [0.5], []), "0 edges and 1 edge similarities"),
-        (([float("nan")], [], []), "node similarities"),
-        (([[0.1]], [], []), "node similarities"),
-        (([0.1, 0.2], [float("inf")], [(0, 1)]), "edge similarities"),
-        (([0.1, 0.2], [0.5], [(0, 2)]), "edge 0 is \\(0, 2\\)"),
-        (([0.1], [], [], -1), "k=-1"),
-        (([0.1], [], [], 1, -1), "k_e=-1"),
-        (([0.1], [], [], 1, 1, -0.5), "edge_cost=-0.5"),
+        (([0.1], [], []), {"k": -1}),
+        (([0.1], [], []), {"k_e": -1}),
+        (([0.1], [], []), {"edge_cost": -0.5}),
     ],
 )
-def test_what_is_wrong_is_named(given_, said):
-    with pytest.raises(ValueError, match=said):
-        retrieve_subgraph(*given_)
+def test_what_is_wrong_is_named(given_, wrong):
+    [(name, value)] = wrong.items()
+    with pytest.raises(MiniragError, match=f"{name}={value}"):
+        retrieve_subgraph(*given_, **wrong)
+
+
+@pytest.mark.parametrize("cosines", [([float("nan")], [0.5]), ([0.1], [float("inf")])])
+def test_what_is_no_number_is_refused(cosines):
+    """Before anything is ranked."""
+    with pytest.raises(ValueError, match="no number|NaN"):
+        retrieve_subgraph(*cosines, [(0, 0)])
+
+
+def test_the_searches_feed_the_tree():
+    """What the two searches found, and nothing else, has a prize, by its rank; of edges that tie
+    either all are found or none.
+    """
+    nodes, edges = [0.2, 0.9, 0.5, 0.5], [0.3, 0.8, 0.3, 0.1]
+    found, relations, tree = searched(nodes, edges, [(0, 1), (1, 2), (2, 3), (3, 0)], k=2, k_e=2)
+    assert [row.index for row in found.nodes] == [1, 2]
+    assert tree.node_prizes.tolist() == [0, 2, 1, 0]
+    assert [row.index for row in relations.edges] == [1, 0, 2]
+    assert tree.edge_prizes.tolist() == [0.5, 2, 0.5, 0]
 
 
 GRAPH = TextualGraph(
@@ -189,7 +226,7 @@ TABLE = {
 @pytest.mark.paper("Survey", "op-subgraph")
 def test_the_operator_says_what_it_prized_and_what_the_tree_took():
     index = EgoIndex.build(GRAPH, TableEncoder(TABLE, dimensions=8), hops=1)
-    [step] = steiner(["What does the tide turn?"], index, k=2, k_e=1)
+    *_, step = steps_of("What does the tide turn?", index, k=2, k_e=1)
     assert (step.nodes, step.edges) == ((0, 1), (0,))
     assert step.items == (("tide", 2.0), ("mill", 1.0), ("tide -> turns -> mill", 1.0))
     assert (
@@ -207,9 +244,8 @@ def test_edges_with_one_text_tie_whatever_stands_between_them():
     graph = TextualGraph(
         tuple(f"n{i}" for i in range(98)), tuple((i, text, i + 1) for i, text in enumerate(texts))
     )
-    [step] = steiner(
-        ["question"], EgoIndex.build(graph, TableEncoder(words, 300), hops=0), k=0, k_e=3
-    )
+    index = EgoIndex.build(graph, TableEncoder(words, 300), hops=0)
+    *_, step = steps_of("question", index, k=0, k_e=3)
     assert all(
         len({prize for prize, text in zip(step.edge_prizes, texts) if text == word}) == 1
         for word in words
@@ -217,28 +253,9 @@ def test_edges_with_one_text_tie_whatever_stands_between_them():
     )
 
 
-def test_a_batch_gives_what_each_question_gives_alone():
-    index = EgoIndex.build(GRAPH, TableEncoder(TABLE, dimensions=8), hops=1)
-    questions = ["What does the tide turn?", "river", "sells to"]
-    together = [(step.nodes, step.edges, step.items) for step in steiner(questions, index)]
-    assert together == [
-        (step.nodes, step.edges, step.items)
-        for question in questions
-        for step in steiner([question], index)
-    ]
-    assert steiner([], index) == []
-
-
 def test_graphs_without_edges_or_nodes():
     encoder = TableEncoder(TABLE, dimensions=8)
-    [step] = steiner(["tide"], EgoIndex.build(TextualGraph(("tide", "mill")), encoder, hops=1))
+    *_, step = steps_of("tide", EgoIndex.build(TextualGraph(("tide", "mill")), encoder, hops=1))
     assert (step.nodes, step.edges) == ((0, 1), ())
-    [step] = steiner(["tide"], EgoIndex.build(TextualGraph(()), encoder, hops=1))
+    *_, step = steps_of("tide", EgoIndex.build(TextualGraph(()), encoder, hops=1))
     assert (step.nodes, step.edges, step.items) == ((), (), ())
-
-
-@pytest.mark.parametrize("wrong", [{"k": -1}, {"k_e": -1}, {"edge_cost": -0.1}])
-def test_the_operator_refuses_negative_choices(wrong):
-    index = EgoIndex.build(GRAPH, TableEncoder(TABLE, dimensions=8), hops=1)
-    with pytest.raises(MiniragError, match="none of them may be negative"):
-        steiner(["tide"], index, **wrong)

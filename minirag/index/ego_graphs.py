@@ -13,17 +13,52 @@ from numpy.typing import NDArray
 
 from ..algorithms.ego_graphs import Direction, ego_graph, members, pool, rank_ego_graphs, touched
 from ..algorithms.textual import TextualGraph
-from ..core.encoder import Encoder
+from ..algorithms.vectors import SAME, Floats, normalize
+from ..core.encoder import Encoder, Kind
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
 from ..core.graph import Graph
 from ..core.trace import VectorStep
-from .vectors import Queries
+from .vectors import Found, Queries, VectorIndex
 
 FILE = "ego_graphs.json"
 Rows = Mapping[str, int]
 Vectors = NDArray[np.float32]
 Ranked = list[tuple[int, float]]  # roots and cosines, best first
+
+
+@dataclass(frozen=True, repr=False)
+class RoundedIndex(VectorIndex):
+    """A `VectorIndex` in which equal texts tie: its cosines are in double precision and rounded to
+    12 decimals. with_ties: `k` counts distinct cosines, and all that have one of them are found.
+    """
+
+    with_ties: bool = False
+
+    @cached_property
+    def units(self) -> Floats:
+        return _exactly_normalized(self.vectors)
+
+    def search(self, queries: Queries, k: int = 1, kind: Kind = "query") -> Found:
+        """As `VectorIndex.search`, but for what the class says; k may be 0. Several queries get as
+        many columns as the one with the most ties needs.
+        """
+        if not k:
+            return np.zeros((len(queries), 0), np.intp), np.zeros((len(queries), 0), np.float32)
+        asked = _exactly_normalized(self._encoded(queries, kind))
+        cosines: Floats = np.round(asked @ self.units.T, SAME)
+        places = np.argsort(-cosines, axis=1, kind="stable")
+        found = np.take_along_axis(cosines, places, axis=1)
+        if self.with_ties:
+            rises = np.diff(found, axis=1, prepend=found[:, :1]) != 0
+            k = (rises.cumsum(axis=1) < k).sum(axis=1).max()
+        return places[:, :k], found[:, :k]
+
+
+def _exactly_normalized(vectors: Vectors) -> Floats:
+    if not np.isfinite(vectors).all():
+        raise ValueError("A vector that is searched or searched for holds NaN or infinity.")
+    return normalize(vectors.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -86,6 +121,17 @@ class EgoIndex:
     def edge_vectors(self) -> Vectors:
         """z_e: (edges, d)."""
         return self.text_vectors[_places(self.graph, self.rows)[1]]
+
+    @cached_property
+    def node_index(self) -> VectorIndex:
+        """Every node, by its text."""
+        return RoundedIndex(self.graph.nodes, self.node_vectors, self.encoder)
+
+    @cached_property
+    def edge_index(self) -> VectorIndex:
+        """Every edge, by its text; edges with the same cosine are found together."""
+        lines = tuple(self.graph.lines())
+        return RoundedIndex(lines, self.edge_vectors, self.encoder, with_ties=True)
 
     def question_vectors(self, questions: Queries) -> Vectors:
         """z_q: (questions, d); texts are encoded in one call, the steps of

@@ -25,7 +25,7 @@ from ..algorithms.ego_graphs import Direction
 from ..algorithms.vectors import SAME
 from ..core.options import Count, Positive
 from ..core.results import Retrieval
-from ..core.trace import EgoGraphStep, Step, SubgraphStep, VectorStep
+from ..core.trace import EgoGraphStep, Step, SubgraphStep
 from ..index import EgoIndex
 from ..neural import CODE as MODEL_CODE
 from ..operators import question, subgraph
@@ -90,20 +90,16 @@ class GRAG(GraphPrompted):
     # Sec. 4.1, textual subgraph ranking.
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
-        """Ego-graphs, and the passages that they speak for: the trace of each question."""
-        # Eq. 3: z_q = PLM(q), by "the same PLM".
-        asked = question.vector(questions, self.encoder) if questions else []
-        # Eq. 4: S(G)_N = argtopN cos(z_q, z_g).
-        found = self.subgraphs(asked)
-        # Not in the paper: the passages of these ego-graphs.
-        return [(step, *self.passages(z_q, step)) for z_q, step in zip(asked, found)]
-
-    def subgraphs(self, asked: Sequence[VectorStep]) -> list[EgoGraphStep]:
-        """S(G)_N, "the top-N relevant subgraphs" of each question.
+        """Ego-graphs, and the passages that they speak for: the trace of each question.
 
         Source: GRAG, Eq. 4 (eq-4)
         """
-        return subgraph.ego_graphs(asked, self.index, self.chosen.top)
+        # Eq. 3: z_q = PLM(q), by "the same PLM".
+        asked = question.vector(questions, self.encoder) if questions else []
+        # Eq. 4: S(G)_N = argtopN cos(z_q, z_g), "the top-N relevant subgraphs".
+        found = subgraph.ego_graphs(asked, self.index, self.chosen.top)
+        # Not in the paper: the passages of these ego-graphs.
+        return [(step, *self.passages(z_q, step)) for z_q, step in zip(asked, found)]
 
     def pieces(self, found: SubgraphStep) -> list[Piece]:
         """(node positions, edge positions) of each retrieved ego-graph, its root first."""
@@ -119,21 +115,22 @@ class GRAG(GraphPrompted):
         Source: GRAG, Eq. 5-11 (eq-5, eq-6, eq-7, eq-8, eq-9, eq-10, eq-11)
         """
         model, language = self.writer.model, self.writer.model.language
-        example = self.example(retrieval.question, retrieval.trace.last(EgoGraphStep))
+        ego_graphs = self.pieces(retrieval.trace.last(EgoGraphStep))
         # Eq. 5: z_n = PLM(T_n) and z_e = PLM(T_e), of all g in S(G)_N.
-        batch = self.writer.batch([example], self.encoder)
+        batch = self.writer.batch(retrieval.question, self.graphs(ego_graphs), self.encoder)
         # Eq. 6: alpha_n = MLP_phi1(z_n ⊖ z_q), alpha_e = MLP_phi2(z_e ⊖ z_q), "to scale the node &
         # edge attributes"; ⊖ is the Euclidean distance.
         factors = model.factors(batch)
         # Eq. 7: h_q = TextEmbedder(q), here the ids of its tokens: "the first layer" of the
         # language model embeds them, as it does those of Eq. 8.
-        question_tokens = language.question_ids(example.question)
-        # Eq. 8: h_T = TextEmbedder(Concat({D_g})), with the D_g of `hard_prompt`.
-        text_tokens = language.text_ids(example.text)
+        question_tokens = language.question_ids(retrieval.question)
+        # Eq. 8: h_T = TextEmbedder(Concat({D_g})).
+        text_tokens = language.text_ids(self.hard_prompt(retrieval.question, ego_graphs))
         # Eq. 9: m_u = MSG(alpha_u h_u, alpha_uv e_uv), for u in N(v) and v itself, in every layer.
+        node_states = model.node_states(batch, factors)
         # Eq. 10: h_G = MLP_phi3(1/N sum of POOL(GNN(g)) over g), which this kit scales to the
         # length of a word's embedding.
-        graph_token = model.token(batch, factors)
+        graph_token = model.token(batch, node_states)
         # Eq. 11: p(Y | G, q) = product of p(y_i | y_<i, [h_G; h_T; h_q]), the likeliest y_i each.
         prompt = text_tokens + question_tokens
         [text] = language.write([prompt], graph_token)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from ..algorithms.textual import TextualGraph
 from ..algorithms.vectors import SAME, normalize
 from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder
@@ -26,14 +27,14 @@ from ..core.errors import MiniragError
 from ..core.files import cache_folder
 from ..core.graph import Graph
 from ..core.options import Settings, choose, vary
-from ..core.trace import ChunkStep, EdgeStep, ScoredEdge, SubgraphStep, Vector, VectorStep
+from ..core.trace import ChunkStep, EdgeStep, ScoredEdge, SubgraphStep, Trace, Vector, VectorStep
 from ..encoders.text_encoders import load_encoder
 from ..graphs import choose_extraction, knowledge_graph
 from ..index.ego_graphs import EgoIndex, textual_graph
 from ..llm import LLM, load_llm
 from ..neural import HardPrompt, ModelOptions
 from ..neural import trained as bundles
-from ..operators import chunk, question
+from ..operators import chunk
 from ..operators.ranking import top_items
 from ..operators.relationship import label
 from ..prompts import Task, find_task
@@ -69,8 +70,7 @@ class PromptOptions(ModelOptions):
 
 
 class GraphPrompted(StoredMethod):
-    """Subclasses write `index`, `subgraphs`, `pieces` and `hard_prompt`, `score_many` and
-    `generate`.
+    """Subclasses write `index`, `pieces` and `hard_prompt`, `score_many` and `generate`.
 
     `answer` needs a trained model: `minirag train NAME CORPUS` makes one, and it is found again by
     all that it depends on.
@@ -155,10 +155,6 @@ class GraphPrompted(StoredMethod):
         """What the operators search."""
 
     @abstractmethod
-    def subgraphs(self, asked: Sequence[VectorStep]) -> Sequence[SubgraphStep]:
-        """The subgraph of each question."""
-
-    @abstractmethod
     def pieces(self, found: SubgraphStep) -> list[Piece]:
         """The graphs that are shown to the model, of a retrieved subgraph."""
 
@@ -174,7 +170,7 @@ class GraphPrompted(StoredMethod):
         """
         vector = np.asarray(asked.vector, dtype=np.float64)
         related = self._similar_edges(vector, found)
-        [scored] = chunk.from_relationships([related], self.graph, self._titles)
+        [scored] = chunk.from_relationships([related], self.graph, self.labels)
         return related, self._with_lone_nodes(vector, found, scored)
 
     def _similar_edges(self, vector: Vector, found: SubgraphStep) -> EdgeStep:
@@ -199,7 +195,7 @@ class GraphPrompted(StoredMethod):
         for node, cosine in zip(lone, np.round(vectors @ vector, SAME).clip(min=0).tolist()):
             scores[sorted(set(self.graph.nodes[node].chunks))] += cosine
         summary = f"{scored.summary}, and {len(lone)} nodes without a retrieved edge"
-        items = top_items(self._titles, scores)
+        items = top_items(self.labels, scores)
         return ChunkStep(scored.operator, summary, items, scores=scores)
 
     @cached_property
@@ -212,10 +208,6 @@ class GraphPrompted(StoredMethod):
         texts = nodes[heads] + self.index.edge_vectors.astype(np.float64) + nodes[tails]
         return np.asarray(normalize(texts), dtype=np.float64)
 
-    @cached_property
-    def _titles(self) -> list[str]:
-        return [each.label for each in self.chunks]
-
     # The trained model.
 
     def examples(
@@ -226,17 +218,18 @@ class GraphPrompted(StoredMethod):
 
         Source: GRAG, Eq. 7-8 (eq-7, eq-8)
         """
-        found = self.subgraphs(question.vector(questions, self.encoder)) if questions else ()
-        due = answers or [""] * len(questions)
-        return [self.example(text, step, ans) for text, step, ans in zip(questions, found, due)]
-
-    def example(self, text: str, found: SubgraphStep, answer: str = "") -> "Example":
-        """What the model sees of the question `text`, for which this subgraph was retrieved."""
         from ..neural.batches import Example
 
-        pieces = self.pieces(found)
-        graphs = tuple(self.textual_graph.subgraph(*piece) for piece in pieces)
-        return Example(text, answer, graphs, self.hard_prompt(text, pieces))
+        traces, due = map(Trace, self.score_many(questions)), answers or [""] * len(questions)
+        found = [self.pieces(trace.last(SubgraphStep)) for trace in traces]
+        return [
+            Example(text, answer, self.graphs(pieces), self.hard_prompt(text, pieces))
+            for text, answer, pieces in zip(questions, due, found)
+        ]
+
+    def graphs(self, pieces: Sequence[Piece]) -> tuple[TextualGraph, ...]:
+        """Pieces of the textual graph as graphs of their own."""
+        return tuple(self.textual_graph.subgraph(*piece) for piece in pieces)
 
     @cached_property
     def fingerprint(self) -> str:

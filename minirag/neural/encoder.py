@@ -157,6 +157,13 @@ class GraphEncoder(nn.Module):
 
     def forward(self, batch: GraphBatch, factors: tuple[Tensor, Tensor] | None = None) -> Tensor:
         """factors: (alpha_n, alpha_e) of `SoftPruning`, or None for no pruning."""
+        return self.pool(batch, self.node_states(batch, factors))
+
+    def node_states(self, batch: GraphBatch, factors: tuple[Tensor, Tensor] | None) -> Tensor:
+        """The states of all nodes after the last layer, (V, hidden).
+
+        Source: GRAG, Eq. 9 (eq-9)
+        """
         ones = batch.asked.new_ones
         node_scale, edge_scale = factors or (ones(len(batch.nodes)), ones(len(batch.edges)))
         layers = cast("Iterable[GraphAttention]", self.layers)
@@ -174,6 +181,13 @@ class GraphEncoder(nn.Module):
                 projected = projected * node_scale[:, None]  # W (alpha h) is alpha (W h)
             received = layer(projected, edge_scale, texts, batch)
             states = self.dropout(F.gelu(norm(states + received if number else received)))
+        return states
+
+    def pool(self, batch: GraphBatch, states: Tensor) -> Tensor:
+        """The mean of node states for each question, (B, hidden).
+
+        Source: GRAG, Eq. 10 (eq-10)
+        """
         if self.options.merge == "nodes":
             return self.out(mean_by(states, batch.question_of_node, len(batch.asked)))
         pooled = mean_by(states, batch.graph, batch.graphs)

@@ -5,6 +5,7 @@ G-Retriever is the same without pruning, over a Steiner subgraph instead of ego-
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -138,7 +139,7 @@ class GraphPrompt(nn.Module):
         super().__init__()
         self.language, self.options, self.dimensions = language, options, dimensions
         self.pruning: SoftPruning | None = None
-        self.encoder: nn.Module | None = None
+        self.encoder: Any = None  # a `GraphEncoder`, or what stands in for it
         self.projector: nn.Module | None = None
         self.constant: nn.Parameter | None = None
         if options.graph_token == "constant":
@@ -175,24 +176,34 @@ class GraphPrompt(nn.Module):
             batches = (collate(examples[start : start + 256]) for start in starts)
             self.pruning.fit([batch.to(self.device) for batch in batches])
 
-    def direction(self, batch: GraphBatch, factors: Factors | None = None) -> Tensor | None:
+    def node_states(self, batch: GraphBatch, factors: Factors | None) -> Tensor | None:
+        """h_v of every node after the last layer, (V, hidden); None without an encoder.
+
+        Source: GRAG, Eq. 9 (eq-9)
+        """
+        return self.encoder.node_states(batch, factors) if self.encoder is not None else None
+
+    def direction(self, batch: GraphBatch, states: Tensor | None = None) -> Tensor | None:
         """The graph token before it gets its length: unit vectors (B, d_LM), or None where there is
-        no token. factors: by default those of `factors(batch)`.
+        no token. states: of the nodes, by default those that the encoder makes.
         """
         if self.constant is not None:
             return F.normalize(self.constant, dim=0).expand(len(batch.asked), -1)
         if self.encoder is None or self.projector is None:
             return None
-        pooled = self.encoder(batch, factors or self.factors(batch))
+        if states is None:
+            pooled = self.encoder(batch, self.factors(batch))
+        else:
+            pooled = self.encoder.pool(batch, states)
         return F.normalize(self.projector(pooled), dim=1)
 
-    def token(self, batch: GraphBatch, factors: Factors | None = None) -> Tensor | None:
+    def token(self, batch: GraphBatch, states: Tensor | None = None) -> Tensor | None:
         """h_G, (B, d_LM). It takes the length of an average word embedding, an addition to the
         paper that spares a small model a search.
 
         Source: GRAG, Eq. 10 (eq-10)
         """
-        direction = self.direction(batch, factors)
+        direction = self.direction(batch, states)
         return None if direction is None else direction * self.language.word_length()
 
     def loss(self, examples: Sequence[Example], batch: GraphBatch) -> Tensor:

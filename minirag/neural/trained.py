@@ -21,6 +21,7 @@ from ..llm import Counts, Ledger
 from . import ModelOptions
 
 if TYPE_CHECKING:  # torch is heavy: what a bundle says of itself is read without it
+    from ..algorithms.textual import TextualGraph
     from .batches import Example, GraphBatch
     from .model import GraphPrompt
 
@@ -46,14 +47,17 @@ class Trained:
         """Who writes, in words that nobody can take for a large language model's name."""
         return describe(self.told)
 
-    def batch(self, examples: Sequence["Example"], encoder: Encoder) -> "GraphBatch":
-        """Examples as arrays: every text of theirs and its vector.
+    def batch(
+        self, question: str, graphs: tuple["TextualGraph", ...], encoder: Encoder
+    ) -> "GraphBatch":
+        """A question and its graphs as arrays: every text of theirs and its vector.
 
         Source: GRAG, Eq. 5 (eq-5)
         """
-        from .batches import Collator, TextTable
+        from .batches import Collator, Example, TextTable
 
-        return Collator(TextTable.of(examples, encoder))(examples).to(self.model.device)
+        seen = [Example(question, "", graphs)]
+        return Collator(TextTable.of(seen, encoder))(seen).to(self.model.device)
 
     def write(self, examples: Sequence["Example"], encoder: Encoder) -> list[str]:
         """The answers to `Example`s, one string each. encoder: the one that it was trained with."""

@@ -28,13 +28,14 @@ from ..core.options import Count, Options, Positive, refuse_unknown, vary
 from ..corpora.detours import named_entity
 from ..evaluate.training import PARTS
 from ..index.ego_graphs import EgoIndex
+from ..methods.g_retriever import steiner
 from ..neural import HardPrompt, ModelOptions
 from ..neural.batches import Collator, Example, TextTable
 from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt, write_all
 from ..neural.pretraining import Pretraining, taught_once
 from ..neural.training import Plan, Trainer
-from ..operators import subgraph
+from ..operators.question import vector
 from .graph_baselines import Row, flat
 
 Retriever = Literal["whole", "named", "ego", "linked", "steiner", "bm25", "dense", "none"]
@@ -118,7 +119,7 @@ def retrieve(
         return [ego_graph(graph, root, hops, direction)[1:]]
     index = EgoIndex.build(graph, table, hops, direction)
     if how == "steiner":
-        [step] = subgraph.steiner([question.asked], index)
+        *_, step = steiner(vector([question.asked], table)[0], index)
         return [(step.nodes, step.edges)]
     roots = [root for root, _ in index.rank(question.asked, condition.top)]
     if how == "linked":
