@@ -13,10 +13,17 @@ from small_graphs import WORDS, communities_of, graph_of
 from minirag.core.errors import MiniragError
 from minirag.core.reports import CommunityIndex, Finding, Report
 from minirag.index import ContextBuilder, ReportOptions, find_communities, write_reports
-from minirag.index.communities import agreement, level_table, stability, weighted_network
+from minirag.index.communities import (
+    agreement,
+    frozen_index,
+    level_table,
+    read_report_rows,
+    stability,
+    weighted_network,
+)
 from minirag.index.contexts import CODE
-from minirag.index.reports import cited, frozen_index, read_report_rows
 from minirag.llm import load_llm
+from minirag.methods.graphrag.citations import cited
 from minirag.prompts import TASKS
 
 FIVE = ["A-B", "B-C", "C-D", "B-D", "D-E"]

@@ -24,14 +24,13 @@ from minirag.llm import load_llm
 from minirag.methods import METHODS
 from minirag.methods.graphrag.global_search import map_reduce
 from minirag.methods.graphrag.map_reduce import (
-    CODE,
-    MapReduceOptions,
     MapStep,
     PackStep,
     prompt_tokens,
     shorten,
     shuffle_and_pack,
 )
+from minirag.methods.graphrag.options import MAP_REDUCE_CODE, MapReduceOptions
 from minirag.operators import chunk, community, node, relationship
 from minirag.prompts import TASKS
 from minirag.text.tokens import count_tokens
@@ -236,7 +235,7 @@ def test_the_code_keeps_points_and_sorts_windows():
     windows, _ = shuffle_and_pack(
         units,
         "q",
-        MapReduceOptions(**CODE),
+        MapReduceOptions(**MAP_REDUCE_CODE),
         rank={"u1": (0.5, 9.0), "u2": (1.0, 3.0), "u3": (0.5, 10.0)},
     )
     assert [[name for name, _ in window] for window in windows] == [["u2", "u3", "u1"]]

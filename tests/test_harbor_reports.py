@@ -13,8 +13,7 @@ import minirag
 from minirag.core.communities import Communities
 from minirag.core.files import read_jsonl
 from minirag.graphs import annotated_elements, textual_knowledge_graph
-from minirag.index.communities import agreement, find_communities
-from minirag.index.reports import frozen_index, read_report_rows
+from minirag.index.communities import agreement, find_communities, frozen_index, read_report_rows
 from minirag.llm import load_llm
 from minirag.text.tokens import count_tokens
 

@@ -11,8 +11,8 @@ from minirag.core.errors import MiniragError
 from minirag.core.graph import Claim, Graph
 from minirag.corpora.microsoft_index import load_dulce, read_microsoft, write_microsoft
 from minirag.index import write_reports
-from minirag.index.reports import cited
 from minirag.llm import load_llm
+from minirag.methods.graphrag.citations import cited
 
 pytest.importorskip("pyarrow")
 CURRENT = {

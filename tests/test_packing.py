@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from minirag.algorithms.packing import first_edges, pack, prefix, prioritise, substitute
+from minirag.algorithms.report_elements import first_edges, prefix, prioritise, substitute
+from minirag.methods.graphrag.map_reduce import pack
 
 EDGES = [("e1", "A", "B"), ("e2", "B", "C"), ("e3", "C", "D"), ("e4", "B", "D"), ("e5", "D", "E")]
 DEGREE = {"A": 1, "B": 3, "C": 2, "D": 3, "E": 1}

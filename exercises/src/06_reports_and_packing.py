@@ -346,25 +346,26 @@ assert list(last_window(partial, 1000)) == [0, 2, 3, 4], "with room for all, the
 # %% [markdown]
 # ## 7. Compare with the package
 #
-# `minirag.algorithms.packing` has the same rules. Random communities, reports and limits have to come out alike.
+# `minirag.algorithms.report_elements` and `minirag.methods.graphrag.map_reduce` have the same rules. Random communities, reports and limits have to come out alike.
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from random import Random
 
-from minirag.algorithms import packing
+from minirag.algorithms import report_elements
+from minirag.methods.graphrag import map_reduce
 
 random = Random(0)
-assert elements(edges, degree) == packing.prioritise(edges, degree), "the package names the harbour's elements in another order"
+assert elements(edges, degree) == report_elements.prioritise(edges, degree), "the package names the harbour's elements in another order"
 for _ in range(200):
     nodes = {name: random.randint(1, 5) for name in "abcdefg"}
     some = [(f"e{n}", *random.sample("abcdefg", 2)) for n in range(random.randint(0, 9))]
-    assert elements(some, nodes) == packing.prioritise(some, nodes), f"the package orders {some} differently"
+    assert elements(some, nodes) == report_elements.prioritise(some, nodes), f"the package orders {some} differently"
     sizes = [random.randint(1, 12) * 5 for _ in range(random.randint(0, 8))]
     limit, header = random.randint(6, 24) * 5, random.randint(0, 3) * 5
-    assert prefix(sizes, limit) == packing.prefix(sizes, limit), f"the package takes another number of {sizes}, limit {limit}"
-    assert pack(sizes, limit, header) == packing.pack(sizes, limit, header), f"the package packs {sizes} differently"
+    assert prefix(sizes, limit) == report_elements.prefix(sizes, limit), f"the package takes another number of {sizes}, limit {limit}"
+    assert pack(sizes, limit, header) == map_reduce.pack(sizes, limit, header), f"the package packs {sizes} differently"
     children = [(size, random.randint(1, size)) for size in sizes]
-    replaced, _, dropped = packing.substitute(children, limit)
+    replaced, _, dropped = report_elements.substitute(children, limit)
     assert substitute(children, limit) == (replaced, dropped), f"the package replaces others of {children}, limit {limit}"
 
 # %% [markdown]

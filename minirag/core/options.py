@@ -2,6 +2,7 @@
 are made. The defaults are the paper's; settings beside each say what released code does instead.
 """
 
+import functools
 import inspect
 import math
 import re
@@ -58,8 +59,14 @@ class Options:
     """
 
     def __post_init__(self) -> None:
-        for name, kind in get_type_hints(type(self), include_extras=True).items():
+        for name, kind in self.annotations().items():
             check_value(name, getattr(self, name), kind)
+
+    @classmethod
+    @functools.cache  # once for each class: a method's options are made again whenever they vary
+    def annotations(cls) -> Mapping[str, Any]:
+        """Field -> its annotation, with the bounds."""
+        return get_type_hints(cls, include_extras=True)
 
 
 Kind = TypeVar("Kind", bound=Options)
@@ -172,13 +179,18 @@ class OptionRow:
     settings: Mapping[str, object]
     meaning: str
 
+    @property
+    def default(self) -> object:
+        """The value in the first setting."""
+        return next(iter(self.settings.values()))
+
 
 class OptionTable(tuple[OptionRow, ...]):
     """The options of a method, one row an option."""
 
     @classmethod
     def of(cls, kind: type[Options], settings: Settings) -> "OptionTable":
-        hints, said = get_type_hints(kind, include_extras=True), meanings(kind)
+        hints, said = kind.annotations(), meanings(kind)
         chosen = {name: choose(kind, settings, name) for name in settings}
         return cls(
             OptionRow(

@@ -1,6 +1,6 @@
 """Stage 2 of the unified framework: what is computed once so that questions are cheap."""
 
-from .communities import find_communities
+from .communities import find_communities, write_reports
 from .contexts import ContextBuilder, ReportOptions
 from .ego_graphs import EgoIndex
 from .matrices import (
@@ -10,7 +10,6 @@ from .matrices import (
     node_specificity,
     passage_matrix,
 )
-from .reports import write_reports
 from .vectors import TokenIndex, VectorIndex, chunk_index, node_index
 
 __all__ = [

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from ..algorithms.packing import first_edges, prefix, prioritise, substitute
+from ..algorithms.report_elements import first_edges, prefix, prioritise, substitute
 from ..core.communities import Communities
 from ..core.graph import Claim
 from ..core.options import Options, Positive

@@ -5,6 +5,7 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from inspect import Parameter
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, get_type_hints
 
@@ -18,7 +19,6 @@ from ..core.options import (
     as_tuples,
     check_value,
     choose,
-    names_of,
     plain,
     vary,
 )
@@ -70,18 +70,12 @@ def checked(entrance: Callable[..., object], owner: type["Method"]) -> Callable[
     return entering
 
 
-def options_as_parameters(owner: type["Method"]) -> list[inspect.Parameter]:
+def options_as_parameters(owner: type["Method"]) -> list[Parameter]:
     """The fields of a method's options as keyword parameters of `build`."""
-    hints = get_type_hints(owner.options_type)
-    defaults = choose(owner.options_type, owner.settings)
+    hints, kind = get_type_hints(owner.options_type), Parameter.KEYWORD_ONLY
     return [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=getattr(defaults, name),
-            annotation=hints[name],
-        )
-        for name in names_of(owner.options_type)
+        Parameter(row.name, kind, default=row.default, annotation=hints[row.name])
+        for row in owner.options()
     ]
 
 
@@ -152,6 +146,7 @@ class Method:
         raise TypeError(f"{cls.__name__} must write its own build().")
 
     @classmethod
+    @functools.cache  # `build` and `from_graph` show the same table
     def options(cls) -> OptionTable:
         """Every option: its value in each setting (paper, code), its values, its meaning."""
         return OptionTable.of(cls.options_type, cls.settings)
@@ -227,9 +222,8 @@ class Method:
         """
         reader, writer = self.reader(task), self.writer
         retrieval = self.retrieve(question, k)
-        before = writer.ledger.snapshot()
-        text, retrieval = self.generate(retrieval, reader)
-        spent = (writer.ledger - before).total
+        with writer.ledger.spent() as spent:
+            text, retrieval = self.generate(retrieval, reader)
         return Answer(text, writer.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
 
 

@@ -1,8 +1,15 @@
 """HippoRAG: passages found by a walk over an open knowledge graph.
 
 Paper: Wang, Graph RAG, Sec. IV-B, which this file follows; quoted comments are the paper's words.
-Offline indexing is `build` (1: the nodes N and edges E) and the properties below it (2: M; 3: E';
-4: P; 5: s), each computed when it is first needed. Online retrieval is `score_many`.
+Online retrieval is `score_many`. Offline indexing has five steps; the last four are properties,
+each computed when it is first needed:
+
+    1. `build`                                         noun phrase nodes N, relation edges E
+    2. `node_index`                                    M(e_j), the nodes as the encoder M has them
+    3. `hippocampal_index`, `adjacency`, `transition`  synonymy edges E', and what PPR walks over
+    4. `passage_matrix`                                P, which phrase appears where how often
+    5. `specificity`                                   s_i, node specificity
+
 Official code: OSU-NLP-Group/HippoRAG, tag v1.0.0; what it or an ablation does otherwise is an
 option, and stands in `hipporag_code`.
 """
@@ -13,15 +20,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from ..algorithms.pagerank import Transitions, transition_matrix
 from ..core.corpus import Corpus, Extraction
 from ..core.graph import Graph
 from ..core.options import Between, choose
-from ..core.trace import ChunkStep, NodeStep, Step, Trace, Vector, WalkStep
+from ..core.trace import ChunkStep, NodeStep, Step, Trace, Vector
 from ..encoders.token_encoders import load_any_encoder
 from ..graphs import choose_extraction, knowledge_graph, with_synonymy
 from ..index import matrices, vectors
@@ -161,11 +166,12 @@ class HippoRAG(StoredMethod):
 
     @cached_property
     def adjacency(self) -> sparse.csr_matrix:
-        """The weights of the |E| + |E'| edges: (nodes, nodes)."""
+        """3. The weights of the |E| + |E'| edges: (nodes, nodes)."""
         return matrices.adjacency_matrix(self.hippocampal_index, self.chosen.synonymy)
 
     @cached_property
     def transition(self) -> Transitions:
+        """3. The probabilities of following them, out of each node: what PPR walks by."""
         return transition_matrix(self.adjacency)
 
     @cached_property
@@ -197,30 +203,20 @@ class HippoRAG(StoredMethod):
         # holds 1 or s_i; PPR divides by the sum.
         n = node.reset_vectors(query_nodes, len(names), self.specificity, options.reset)
         # n' = PPR(n), over the hippocampal index with its |N| nodes and |E| + |E'| edges.
-        n_prime = self.walk(n)
+        if options.propagation == "ppr":
+            n_prime = node.ppr(self.transition, n, names, options.follow_probability)
+        else:  # an ablation in its place
+            n_prime = code.near_query_nodes(self.adjacency, n, names, options)
         # p = n' P, "a ranking score for each passage"; with P as (passages, nodes), p = P n'.
-        p = self.passage_scores(n_prime)
-        traces = [Trace((*steps, *last)) for *steps, last in zip(entities, query_nodes, n_prime, p)]
+        steps: list[Sequence[Step]] = [entities, query_nodes, n_prime]
+        if options.passage_matrix == "facts":  # the survey and the released code: relations first
+            steps += code.scores_by_facts(n_prime, self.facts, self.labels)
+        else:
+            summary = code.SUMMARY[options.passage_matrix]
+            steps.append(chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary))
+        traces = [Trace(found) for found in zip(*steps)]
         # Wang leaves open what a question without entities retrieves: here, what is dense nearest.
         return self._with_dense(questions, traces)
-
-    def walk(self, n: NDArray[np.float64]) -> list[WalkStep]:
-        """n' = PPR(n), or what an ablation puts in its place."""
-        names, options = self.node_index.labels, self.chosen
-        if options.propagation != "ppr":
-            return code.near_query_nodes(self.adjacency, n, names, options)
-        return node.ppr(self.transition, n, names, options.follow_probability)
-
-    def passage_scores(self, n_prime: Sequence[WalkStep]) -> list[tuple[Step, ...]]:
-        """p: every passage gets the scores of the nodes read from it. The survey's composition and
-        the released code score relations first.
-        """
-        counted = self.chosen.passage_matrix
-        if counted == "facts":
-            return code.scores_by_facts(n_prime, self.facts, self.labels)
-        summary = code.SUMMARY[counted]
-        p = chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary)
-        return [(step,) for step in p]
 
     # What Wang does not have: the way over relations, and dense retrieval.
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..core.graph import Graph
 from ..core.options import Count, Options, Positive
-from ..core.trace import Step, WalkStep
+from ..core.trace import ChunkStep, FactStep, WalkStep
 from ..graphs.knowledge_graph import EmptyNames, Script
 from ..index import fact_matrix, fact_passage_matrix
 from ..index.matrices import Counts, Synonymy
@@ -160,7 +160,7 @@ class Facts(NamedTuple):
 
 def scores_by_facts(
     walked: Sequence[WalkStep], facts: Facts, labels: Sequence[str]
-) -> list[tuple[Step, ...]]:
-    """For each question its relations, scored by their nodes, and the passages, scored by those."""
+) -> tuple[list[FactStep], list[ChunkStep]]:
+    """The relations of each question, scored by their nodes, and the passages, scored by those."""
     related = relationship.aggregator(walked, facts.nodes, facts.labels)
-    return list(zip(related, chunk.aggregator(related, facts.passages, labels)))
+    return related, chunk.aggregator(related, facts.passages, labels)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
-from ..algorithms.packing import prefix
+from ..algorithms.report_elements import prefix
 from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder
 from ..core.graph import Graph

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.errors import MiniragError
 from ..core.results import Answer
-from ..index.reports import cited
+from ..methods.graphrag.citations import cited
 from ..methods.graphrag.map_reduce import MapStep, PackStep, ReduceStep
 from ..prompts.map_reduce import answer_block, unit_block
 from ..text.tokens import count_tokens

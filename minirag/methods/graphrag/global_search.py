@@ -1,9 +1,10 @@
 """GraphRAG's global search (the survey's GGraphRAG, which its Table 3 prints as RGraphRAG): every
 report of one level of communities, mapped to partial answers and reduced to one.
 
-Paper: GraphRAG (From Local to Global), Sec. 2. Offline: `build_graph` is Sec. 2.1 to 2.3,
-`report_communities` Sec. 2.4 and 2.5. For each question: `choose_reports` takes one level, the
-conditions C0 to C3 of Sec. 3.3, and `map_reduce` is Sec. 2.6. The paper's words and the kit's:
+Paper: GraphRAG (From Local to Global), Sec. 2, which this file follows from top to bottom. Offline
+is `build_index`: `build_graph` is Sec. 2.1 to 2.3, `report_communities` Sec. 2.4 and 2.5. For each
+question, `GraphRAGGlobal` takes one level, the conditions C0 to C3 of Sec. 3.3, and `map_reduce` is
+Sec. 2.6. The paper's words and the kit's:
 
     community summary                                      a report, one of the units of map-reduce
     chunk of pre-specified token size, context window      a window
@@ -21,27 +22,26 @@ from concurrent.futures import Executor
 from functools import cached_property
 from typing import ClassVar, Literal, Self
 
-from ...core.corpus import Chunk, Corpus, Extraction
+from ...core.corpus import Corpus, Extraction
 from ...core.encoder import Encoder
 from ...core.graph import Graph
-from ...core.options import check_value, choose
+from ...core.options import check_value, choose, names_of
 from ...core.reports import CommunityIndex
-from ...core.results import Passage, Retrieval
-from ...core.trace import CommunityStep, ScoredCommunity, Trace
+from ...core.results import Retrieval
+from ...core.trace import CommunityStep, Trace
 from ...encoders.text_encoders import load_encoder
 from ...graphs import Elements, extract_elements, given_elements, textual_knowledge_graph
 from ...index import find_communities, write_reports
-from ...index.reports import CitedStep, Written, cited
+from ...index.communities import Written, kept_index
 from ...index.vectors import VectorIndex, report_index
 from ...llm import LLM, load_llm
 from ...operators import community, question
 from ...prompts import Task
 from ...prompts.map_reduce import Unit
-from .building import INDEX_CODE, CommunityMethod, GlobalOptions, IndexOptions, kept_index
-from .map_reduce import CODE as MAP_REDUCE_CODE
+from ..base import StoredMethod
+from .citations import cite, report_chunk, report_passages
 from .map_reduce import (
     SCORINGS,
-    MapReduceOptions,
     PartialAnswer,
     Rank,
     Reduced,
@@ -50,9 +50,36 @@ from .map_reduce import (
     no_answer,
     shuffle_and_pack,
 )
+from .options import INDEX_CODE, MAP_REDUCE_CODE, GlobalOptions, IndexOptions, MapReduceOptions
 
 GivenElements = Elements | Extraction | Graph | str | None
 GivenReports = CommunityIndex | Written | Literal["annotations"] | None
+
+
+def build_index(
+    corpus: Corpus, llm: LLM, options: IndexOptions, extraction: GivenElements = None,
+    reports: GivenReports = None, executor: Executor | None = None, follow: str | None = None,
+) -> CommunityIndex:  # fmt: skip
+    """From documents to reports on communities; what exists already is not made again.
+
+    extraction: None lets `llm` read the text; a whole `Graph` is used as it is; for the others see
+    `given_elements`. reports: those that need no new one; "annotations" takes the division and the
+    reports that were written by hand for the corpus; a `CommunityIndex` is used as it is. executor:
+    any `concurrent.futures.Executor`.
+    """
+    if isinstance(reports, CommunityIndex):
+        return reports
+    # Sec. 2.1 to 2.3, source documents -> element summaries.
+    if isinstance(extraction, Graph):
+        graph = extraction
+    else:
+        given = None if extraction is None else given_elements(corpus, extraction, llm, executor)
+        graph = build_graph(corpus, llm, options, given, executor, follow or "paper")
+    # Sec. 2.4 and 2.5, element summaries -> community summaries.
+    if isinstance(reports, str):
+        check_value("reports", reports, Literal["annotations"])
+        return kept_index(corpus, graph)
+    return report_communities(graph, llm, options, reports, executor)
 
 
 def build_graph(
@@ -89,7 +116,10 @@ def report_communities(
         resolution=options.resolution, largest_component_only=options.largest_component_only,
         reversed_edges=options.reversed_edges, best_of=options.best_of,
     )  # fmt: skip
-    # Sec. 2.5, graph communities -> community summaries: the deepest level first.
+    # Sec. 2.5, graph communities -> community summaries, the deepest level first. "Leaf-level
+    # communities": elements by prominence, until the window is full (`ContextBuilder.elements`).
+    # "Higher-level communities": where their elements do not all fit, the reports of
+    # sub-communities stand for theirs (`ContextBuilder.substituted`).
     return write_reports(communities, llm, options, executor, given)
 
 
@@ -116,15 +146,60 @@ def map_reduce(
     ]
     # Answers with score 0 are filtered out.
     helpful = [answer for answer in community_answers if answer.score > 0]
-    mapping = map_record(community_answers, helpful, replies, llm.is_model)
     # Reduce to global answer: by descending score into a last window, until it is full.
-    helpful.sort(key=lambda answer: -answer.score)
-    kept, reducing = fill_last_window(question, helpful, options)
+    best_first = sorted(helpful, key=lambda answer: -answer.score)
+    kept, reducing = fill_last_window(question, best_first, options)
     if kept:
         text = llm("reduce_answer", question=question, answers=[answer[:2] for answer in kept])
     else:
         text = no_answer(community_answers, helpful, options.window, what)
+    mapping = map_record(community_answers, helpful, replies, llm.is_model)
     return Reduced(text, (packing, mapping, reducing), kept)
+
+
+class CommunityMethod(StoredMethod):
+    """A method over a `CommunityIndex`: global search, local search."""
+
+    stored_type = CommunityIndex
+    built_with = tuple(name for name in names_of(IndexOptions) if name != "count")
+    options_type: ClassVar[type[IndexOptions]] = IndexOptions
+    chosen: IndexOptions
+
+    def __init__(
+        self, index: CommunityIndex, llm: LLM, encoder: Encoder | str, chosen: IndexOptions,
+        executor: Executor | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(index.communities.graph.chunks, llm)
+        self.index, self.encoder, self.chosen, self.executor = index, encoder, chosen, executor
+
+    @property
+    def stored(self) -> CommunityIndex:
+        """The community index."""
+        return self.index
+
+    @classmethod
+    def build(
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
+        extraction: GivenElements = None, reports: GivenReports = None,
+        executor: Executor | None = None, follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
+        """Read elements, build the graph, divide it, write the reports: see `build_index`.
+
+        executor: any `concurrent.futures.Executor`, for extraction, reports and the map step.
+        encoder: of entities in local search; in global search only where report_k asks for vectors.
+        """
+        chosen, llm = choose(cls.options_type, cls.settings, follow, options), load_llm(llm)
+        index = build_index(corpus, llm, chosen, extraction, reports, executor, follow)
+        return cls(index, llm, encoder, chosen, executor)
+
+    @classmethod
+    def from_index(
+        cls, index: CommunityIndex, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
+        executor: Executor | None = None, follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
+        """The method over an index that exists already, such as Microsoft's own."""
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        return cls(index, load_llm(llm), encoder, chosen, executor)
 
 
 class GraphRAGGlobal(CommunityMethod):
@@ -151,41 +226,15 @@ class GraphRAGGlobal(CommunityMethod):
         over = f"level {self.chosen.level} over {self.index!r}"
         return f"GraphRAGGlobal at {over}; answers by {self.llm.name}"
 
-    @classmethod
-    def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
-        extraction: GivenElements = None, reports: GivenReports = None,
-        executor: Executor | None = None, follow: str | None = None, **options: object,
-    ) -> Self:  # fmt: skip
-        """Read elements, build the graph, divide it, write the reports: see `build_index`.
-
-        executor: any `concurrent.futures.Executor`, for extraction, reports and the map step.
-        encoder: only used where report_k asks for vectors.
-        """
-        chosen, llm = choose(cls.options_type, cls.settings, follow, options), load_llm(llm)
-        index = build_index(corpus, llm, chosen, extraction, reports, executor, follow)
-        return cls(index, llm, encoder, chosen, executor)
-
     def choose_reports(self, questions: Sequence[str]) -> list[Trace]:
         """For each question the trace that ends in the chosen communities.
 
-        Source: GraphRAG, Sec. 3.3 (sec-3.3); GraphRAG, Sec. 5 (sec-5);
-        Survey, Sec. 6.1 (op-community)
+        Source: GraphRAG, Sec. 3.3 (sec-3.3); Survey, Sec. 6.1 (op-community)
         """
-        options, index = self.chosen, self.index
+        level, union, least = self.chosen.level, self.chosen.union, self.chosen.min_rating
         # "For a given community level" (Sec. 2.6). Community: Layer, whatever the question.
-        chosen = community.layer(
-            questions, index, options.level, union=options.union, min_rating=options.min_rating
-        )
-        steps = [chosen]
-        # Future work (Sec. 5): of these the nearest to the question; and the communities above.
-        if options.report_k is not None:
-            asked = question.vector(questions, self._vectors[1].encoder)
-            allowed = [[row.index for row in step.communities] for step in chosen]
-            steps.append(community.vdb(asked, self._vectors, allowed, options.report_k))
-        if options.roll_up:
-            steps.append(community.roll_up(steps[-1], index, options.roll_up))
-        return [Trace(trace) for trace in zip(*steps)]
+        chosen = community.layer(questions, self.index, level, union=union, min_rating=least)
+        return [Trace(trace) for trace in zip(*self.with_future_work(questions, chosen))]
 
     def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:
         """The first k of the reports that map-reduce would read: the nearest to the question where
@@ -195,7 +244,8 @@ class GraphRAGGlobal(CommunityMethod):
         for text, trace in zip(questions, self.choose_reports(questions)):
             chosen = trace.last(CommunityStep).communities
             best = sorted(chosen, key=lambda row: (-row.score, row.index))[:k]
-            retrievals.append(Retrieval(text, self.name, self._passages(best), trace))
+            found = report_passages(self.index, best)
+            retrievals.append(Retrieval(text, self.name, found, trace))
         return retrievals
 
     def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
@@ -204,44 +254,16 @@ class GraphRAGGlobal(CommunityMethod):
 
         Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
         """
-        communities, options = retrieval.trace.last(CommunityStep).communities, self.chosen
-        places = {self.passage(row.index).id: row.index for row in communities}
-        units = [(name, self.index.reports[place].text) for name, place in places.items()]
-        rank = self._rank(places) if options.resort else None
+        index, chosen = self.index, retrieval.trace.last(CommunityStep).communities
+        places = {report_chunk(index, row.index).id: row.index for row in chosen}
+        units = [(name, index.reports[place].text) for name, place in places.items()]
+        rank = self._rank(places) if self.chosen.resort else None
         reduced = map_reduce(
-            self.llm, retrieval.question, units, options, executor=self.executor, rank=rank
+            self.llm, retrieval.question, units, self.chosen, executor=self.executor, rank=rank
         )
-        return self.cite(retrieval, places, reduced)
-
-    def cite(
-        self, retrieval: Retrieval, places: Mapping[str, int], reduced: Reduced
-    ) -> tuple[str, Retrieval]:
-        """The answer's text, and the retrieval with the reports that it cites; where it cites none,
-        with those that its partial answers were written from.
-
-        places: the id of each report that was read, and its position.
-        """
-        named, positions = cited(self.index, reduced.text)
-        read = [places[unit] for answer in reduced.kept for unit in answer.units]
-        used = dict.fromkeys([place for place in named if place in places.values()] or read)
-        ids, text = [self.chunks[i].id for i in positions], reduced.text
-        if reduced.kept and not self.llm.is_model:  # the offline rule cites nothing in its text
-            reports = ", ".join(self.index.communities.items[place].id for place in used)
-            behind = ", ".join(ids[:12]) or "none named"
-            text += f"\nReports: {reports}. Passages behind them: {behind}."
-        best = {place: reduced.best.get(self.passage(place).id, 0.0) for place in used}
-        step = CitedStep.of(self.index, best, ids)
-        found = Retrieval(retrieval.question, self.name, self._passages(step.reports))
-        return text, found.followed_by(*retrieval.trace, *reduced.steps, step)
-
-    def passage(self, place: int) -> Chunk:
-        """A report as a chunk: its id is `report:` and the community's id."""
-        report, item = self.index.reports[place], self.index.communities.items[place]
-        return Chunk(f"report:{item.id}", report.text, report.title, end=len(report.text))
-
-    def _passages(self, rows: Sequence[ScoredCommunity]) -> tuple[Passage, ...]:
-        ranked = enumerate(rows, start=1)
-        return tuple(Passage(self.passage(row.index), row.score, rank) for rank, row in ranked)
+        text, behind = cite(index, places, reduced, self.llm.is_model)
+        found = Retrieval(retrieval.question, self.name, report_passages(index, behind.reports))
+        return text, found.followed_by(*retrieval.trace, *reduced.steps, behind)
 
     def _rank(self, places: Mapping[str, int]) -> Rank:
         """What each report is sorted by in a window: occurrence weight if asked for, rating."""
@@ -249,31 +271,26 @@ class GraphRAGGlobal(CommunityMethod):
         reports = self.index.reports
         return {name: (weights.get(p, 0.0), reports[p].rating) for name, p in places.items()}
 
+    # Future work (Sec. 5).
+
+    def with_future_work(
+        self, questions: Sequence[str], chosen: list[CommunityStep]
+    ) -> list[list[CommunityStep]]:
+        """The chosen communities; where `report_k` asks for them, of these the nearest to the
+        question; where `roll_up` does, the communities above.
+
+        Source: GraphRAG, Sec. 5 (sec-5)
+        """
+        options, steps = self.chosen, [chosen]
+        if options.report_k is not None:
+            asked = question.vector(questions, self._vectors[1].encoder)
+            allowed = [[row.index for row in step.communities] for step in chosen]
+            steps.append(community.vdb(asked, self._vectors, allowed, options.report_k))
+        if options.roll_up:
+            steps.append(community.roll_up(steps[-1], self.index, options.roll_up))
+        return steps
+
     @cached_property
     def _vectors(self) -> tuple[list[int], VectorIndex]:
         texts = [report.text for report in self.index.reports.values()]
         return report_index(self.index, load_encoder(self.encoder).fit(texts))
-
-
-def build_index(
-    corpus: Corpus, llm: LLM, options: IndexOptions, extraction: GivenElements = None,
-    reports: GivenReports = None, executor: Executor | None = None, follow: str | None = None,
-) -> CommunityIndex:  # fmt: skip
-    """From documents to reports on communities; what exists already is not made again.
-
-    extraction: None lets `llm` read the text; a whole `Graph` is used as it is; for the others see
-    `given_elements`. reports: those that need no new one; "annotations" takes the division and the
-    reports that were written by hand for the corpus; a `CommunityIndex` is used as it is. executor:
-    any `concurrent.futures.Executor`.
-    """
-    if isinstance(reports, CommunityIndex):
-        return reports
-    if isinstance(extraction, Graph):
-        graph = extraction
-    else:
-        given = None if extraction is None else given_elements(corpus, extraction, llm, executor)
-        graph = build_graph(corpus, llm, options, given, executor, follow or "paper")
-    if isinstance(reports, str):
-        check_value("reports", reports, Literal["annotations"])
-        return kept_index(corpus, graph)
-    return report_communities(graph, llm, options, reports, executor)

@@ -17,24 +17,26 @@ comes first; the history of a conversation.
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Literal, cast
 
-from ...core.corpus import Corpus
+from ...algorithms.report_elements import prefix
 from ...core.encoder import Encoder
-from ...core.options import choose
+from ...core.graph import Claim, Graph
 from ...core.reports import CommunityIndex
 from ...core.results import Retrieval
-from ...core.trace import ChunkStep, Step
+from ...core.trace import ChunkStep, CommunityStep, ContextStep, EdgeStep, NodeStep, Step, Trace
 from ...encoders.text_encoders import load_encoder
+from ...index.contexts import claim_text
 from ...index.vectors import VectorIndex, node_index
-from ...llm import LLM, load_llm
-from ...operators import community, node, question, rank
+from ...llm import LLM
+from ...operators import chunk, community, node, question, rank, relationship
 from ...prompts import Task
+from ...text.tokens import count_tokens
 from ..base import Sections
-from .building import INDEX_CODE, CommunityMethod, IndexOptions
-from .global_search import GivenElements, GivenReports, build_index
-from .local_context import CODE, LocalOptions, LocalTexts, related_edges, source_passages
+from .global_search import CommunityMethod
+from .options import INDEX_CODE, LOCAL_CODE, IndexOptions, LocalOptions
 
 
 class GraphRAGLocal(CommunityMethod):
@@ -58,7 +60,7 @@ class GraphRAGLocal(CommunityMethod):
     }
     answer_task = "full_answer"
     options_type = LocalOptions
-    settings: ClassVar = {"paper": {}, "code": {**INDEX_CODE, **CODE}}
+    settings: ClassVar = {"paper": {}, "code": {**INDEX_CODE, **LOCAL_CODE}}
     chosen: LocalOptions
 
     def __init__(
@@ -73,19 +75,6 @@ class GraphRAGLocal(CommunityMethod):
         over = f"{self.graph!r} and {len(self.index.reports)} reports"
         made = f"encoder {self.encoder.name}; answers by {self.llm.name}"
         return f"GraphRAGLocal over {over}; {made}"
-
-    @classmethod
-    def build(
-        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
-        extraction: GivenElements = None, reports: GivenReports = None,
-        executor: Executor | None = None, follow: str | None = None, **options: object,
-    ) -> Self:  # fmt: skip
-        """Read elements, build the graph, divide it, write the reports: see
-        `global_search.build_index`. executor: any `concurrent.futures.Executor`.
-        """
-        chosen, llm = choose(cls.options_type, cls.settings, follow, options), load_llm(llm)
-        index = build_index(corpus, llm, chosen, extraction, reports, executor, follow)
-        return cls(index, llm, encoder, chosen, executor)
 
     @cached_property
     def node_index(self) -> VectorIndex:
@@ -135,3 +124,118 @@ class GraphRAGLocal(CommunityMethod):
             return [self.chunks[i].passage for i in ranked if scores[i] > 0]
         found = [p for p in retrieval.passages if p.score > 0] or retrieval.passages
         return [p.chunk.passage for p in found]
+
+
+def related_edges(
+    entities: Sequence[NodeStep], graph: Graph, options: LocalOptions
+) -> list[EdgeStep]:
+    """Onehop with the options of a local search."""
+    k, outside_k, order = options.relation_k, options.outside_k, options.relation_order
+    return relationship.onehop(entities, graph, k, outside_k, order)
+
+
+def source_passages(
+    entities: Sequence[NodeStep], relations: Sequence[EdgeStep], graph: Graph,
+    labels: Sequence[str], order: Literal["occurrence", "entity", "neighbours"],
+) -> list[ChunkStep]:  # fmt: skip
+    """Occurrence, or as released code ranks passages: see `LocalOptions.chunk_order`."""
+    if order == "occurrence":
+        return chunk.occurrence(relations, graph, labels)
+    counted: Literal["relations", "neighbours"] = "relations" if order == "entity" else order
+    return chunk.by_entity(entities, graph, labels, counted)
+
+
+class LocalTexts:
+    """Texts of what the steps of a local search chose."""
+
+    def __init__(self, index: CommunityIndex, options: LocalOptions) -> None:
+        self.index, self.graph, self.options = index, index.communities.graph, options
+
+    def sections(self, trace: Trace, passages: Sequence[str]) -> tuple[Sections, ContextStep]:
+        """The sections of the context in their order, and how many texts of each are held of those
+        that were wanted. Each has a share of the window, and ends at the first text that the share
+        does not hold.
+        """
+        options, entities = self.options, trace.last(NodeStep)
+        claims = self.claims(entities) if options.include_claims else []
+        relations = self.relations(trace.last(EdgeStep))
+        wanted = {
+            "reports": self.reports(trace.last(CommunityStep)),
+            "entities and relations": [*self.entities(entities), *relations, *claims],
+            "passages": list(passages),
+        }
+        rest = 1 - options.report_share - options.text_share
+        shares = (options.report_share, rest, options.text_share)
+        budgets = {name: int(options.window * share) for name, share in zip(wanted, shares)}
+        held = {name: self.fitting(wanted[name], budgets[name]) for name in wanted}
+        if options.fill == "by entity":
+            middle = "entities and relations"
+            held[middle] = self.entity_by_entity(entities, budgets[middle])
+        summary = [
+            f"{len(texts)} of {len(wanted[name])} {name} in {budgets[name]} tokens"
+            for name, texts in held.items()
+        ]
+        counts = {name: len(texts) for name, texts in held.items()}
+        tokens = sum(
+            count_tokens(text, options.count) for section in held.values() for text in section
+        )
+        step = ContextStep("context", "; ".join(summary), sections=counts, tokens=tokens)
+        if options.section_order == "passages first":
+            held = dict(reversed(held.items()))
+        return held, step
+
+    def entities(self, chosen: NodeStep) -> list[str]:
+        """Name, type and description of each entity."""
+        nodes = [self.graph.nodes[row.index] for row in chosen.nodes]
+        kinds = [f" ({node.type})" if node.type else "" for node in nodes]
+        return [f"{n.name}\n{n.name}{kind}: {n.description}" for n, kind in zip(nodes, kinds)]
+
+    def relations(self, related: EdgeStep) -> list[str]:
+        """Ends, name and description of each relation."""
+        texts = []
+        for row in related.edges:
+            edge, ends = self.graph.edges[row.index], relationship.label(self.graph, row.index)
+            described = " ".join(filter(None, (edge.name, edge.description)))
+            texts.append(f"{ends}\n{described or ends}")
+        return texts
+
+    def claims(self, chosen: NodeStep) -> list[str]:
+        """Claims about the entities, entity by entity."""
+        about: dict[int, list[Claim]] = {}
+        for claim in self.graph.claims:
+            about.setdefault(claim.subject, []).append(claim)
+        return [self._claim(claim) for row in chosen.nodes for claim in about.get(row.index, ())]
+
+    def _claim(self, claim: Claim) -> str:
+        ends = [self.graph.nodes[i].name for i in (claim.subject, claim.object) if i is not None]
+        return f"Claim about {' and '.join(ends)}\n{claim_text(claim)}"
+
+    def reports(self, chosen: CommunityStep) -> list[str]:
+        """Title and text of each report."""
+        listed = [self.index.reports[row.index] for row in chosen.communities]
+        return [f"{report.title}\n{report.text}" for report in listed]
+
+    def fitting(self, texts: Sequence[str], budget: int) -> list[str]:
+        """The first texts, up to the first that the budget does not hold."""
+        return list(texts[: prefix(self._tokens(texts), budget)])
+
+    def entity_by_entity(self, chosen: NodeStep, budget: int) -> list[str]:
+        """Entities that fit; then relations and claims of the first entity, of the first two, ...
+
+        As in GraphRAG's released code, each turn chooses the relations anew, and the last turn that
+        fits as a whole stands.
+        """
+        entities, rest = self.fitting(self.entities(chosen), budget), list[str]()
+        for count in range(1, len(chosen.nodes) + 1):
+            first = replace(chosen, nodes=chosen.nodes[:count])
+            (related,) = related_edges([first], self.graph, self.options)
+            relations = self.fitting(self.relations(related), budget)
+            claims = self.claims(first) if self.options.include_claims else []
+            turn = [*relations, *self.fitting(claims, budget)]
+            if sum(self._tokens([*entities, *turn])) > budget:
+                break
+            rest = turn
+        return [*entities, *rest]
+
+    def _tokens(self, texts: Sequence[str]) -> list[int]:
+        return [count_tokens(text + "\n\n", self.options.count) for text in texts]

@@ -1,59 +1,27 @@
 """The windows of map-reduce: how units are packed for the map step and partial answers for the
-reduce step, and the steps of a trace that say so.
+reduce step, and the steps of a trace that say which window holds what.
 
 The window is the whole prompt, question and instructions included; no prompt is a token larger, and
 what did not fit is in the trace. `global_search.map_reduce` puts the steps together.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from ...algorithms.packing import pack, prefix
+from ...algorithms.report_elements import prefix
 from ...core.errors import MiniragError
-from ...core.options import Positive
 from ...core.trace import Step
-from ...index.contexts import TokenOptions
 from ...prompts import Task, find_task
 from ...prompts.map_reduce import Unit, answer_block, unit_block
 from ...prompts.task import Fields
 from ...text.tokens import count_tokens
+from .options import MapReduceOptions
 
 SCORINGS = {"answer": "map_answer", "points": "map_points"}
 CUT = " [shortened]"
 Rank = Mapping[str, tuple[float, ...]]  # id of a unit -> what it is sorted by
-
-
-@dataclass(frozen=True)
-class MapReduceOptions(TokenOptions):
-    """How a collection is read. The defaults are the paper's; `CODE` holds what the released code
-    does instead.
-
-    window: tokens of a prompt (the paper tried 8k, 16k, 32k and 64k and kept 8k).
-    whole_prompt: the instructions and the question count too; False counts the data alone, as the
-        code does.
-    seed: of the shuffle (the code always uses 86); None keeps the order given.
-    resort: after packing, the reports of a window are sorted by "rating", or by "occurrence" (the
-        code): the number of passages that name a member of the community, then the rating.
-    scoring: "answer", one answer and one score for each window (paper), or "points", a list of
-        scored points (the code).
-    oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a
-        window that "exceed"s the limit and parts the units before it from those after it (code).
-    """
-
-    window: Positive = 8000
-    whole_prompt: bool = True
-    seed: int | None = 0
-    resort: Literal[False, "rating", "occurrence"] = False
-    scoring: Literal["answer", "points"] = "answer"
-    oversize: Literal["cut", "leave out", "exceed"] = "cut"
-
-
-CODE: Mapping[str, object] = {
-    "window": 12000, "whole_prompt": False, "seed": 86, "resort": "occurrence", "scoring": "points",
-    "oversize": "exceed",
-}  # fmt: skip
 
 
 class PartialAnswer(NamedTuple):
@@ -155,6 +123,34 @@ def shuffle_and_pack(
         for window in windows:
             window.sort(key=lambda unit: rank[unit[0]], reverse=True)
     return windows, packer.step(len(units), windows)
+
+
+def pack(
+    sizes: Iterable[int], limit: int, header: int = 0, split: bool = False
+) -> tuple[list[list[int]], list[int]]:
+    """Fill windows in the given order: `(windows, too_large)`.
+
+    sizes: tokens of each item. header: tokens that every window spends before its first item. A
+    window is closed when the next item would make it larger than `limit`. Returns lists of
+    positions, and the positions that fit no window at all.
+    split: an item that fits no window gets one of its own where it stands, between the items before
+    and after it, as GraphRAG's released code has it.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6)
+    """
+    windows: list[list[int]] = []
+    too_large: list[int] = []
+    used = limit + 1
+    for place, size in enumerate(sizes):
+        if header + size > limit and not split:
+            too_large.append(place)
+        elif used + size > limit:
+            windows.append([place])
+            used = header + size
+        else:
+            windows[-1].append(place)
+            used += size
+    return windows, too_large
 
 
 class _Packer:

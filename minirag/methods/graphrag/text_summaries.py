@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ...algorithms.packing import prefix
+from ...algorithms.report_elements import prefix
 from ...core.corpus import Chunk, Corpus
 from ...core.encoder import Encoder
 from ...core.options import choose, vary
@@ -25,9 +25,10 @@ from ...text.tokens import count_tokens
 from ..base import Method, Sections
 from ..baselines import DenseRetriever
 from .global_search import map_reduce
-from .map_reduce import CODE, MapReduceOptions, prompt_tokens, shorten
+from .map_reduce import prompt_tokens, shorten
+from .options import MAP_REDUCE_CODE, MapReduceOptions
 
-SETTINGS: Mapping[str, Mapping[str, object]] = {"paper": {}, "code": CODE}
+SETTINGS: Mapping[str, Mapping[str, object]] = {"paper": {}, "code": MAP_REDUCE_CODE}
 
 
 class TextSummaries(Method):

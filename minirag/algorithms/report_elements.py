@@ -1,8 +1,7 @@
-"""What goes into a context window, and in which order: GraphRAG's four packing rules, on sizes
-alone.
+"""Which elements of a community its report is written from, and in which order: the two rules of
+GraphRAG's Sec. 2.5, for leaf-level (`prioritise`) and for higher-level communities (`substitute`).
 
-Sizes are tokens, counted by whoever calls; a limit is never exceeded, and what did not fit is
-always returned too.
+Sizes are tokens, counted by whoever calls; a limit is never exceeded.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,34 +9,6 @@ from typing import Literal
 
 Edge = tuple[int, int, int]  # its id, its source and its target
 Element = tuple[Literal["node", "claim", "edge"], int]
-
-
-def pack(
-    sizes: Iterable[int], limit: int, header: int = 0, split: bool = False
-) -> tuple[list[list[int]], list[int]]:
-    """Fill windows in the given order: `(windows, too_large)`.
-
-    sizes: tokens of each item. header: tokens that every window spends before its first item. A
-    window is closed when the next item would make it larger than `limit`. Returns lists of
-    positions, and the positions that fit no window at all.
-    split: an item that fits no window gets one of its own where it stands, between the items before
-    and after it, as GraphRAG's released code has it.
-
-    Source: GraphRAG, Sec. 2.6 (sec-2.6)
-    """
-    windows: list[list[int]] = []
-    too_large: list[int] = []
-    used = limit + 1
-    for place, size in enumerate(sizes):
-        if header + size > limit and not split:
-            too_large.append(place)
-        elif used + size > limit:
-            windows.append([place])
-            used = header + size
-        else:
-            windows[-1].append(place)
-            used += size
-    return windows, too_large
 
 
 def prefix(sizes: Sequence[int], limit: int, header: int = 0) -> int:
