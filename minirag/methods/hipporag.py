@@ -101,13 +101,9 @@ class HippoRAG(StoredMethod):
     chosen: HippoOptions
 
     def __init__(
-        self,
-        graph: Graph,
-        llm: LLM,
-        encoder: AnyEncoder | str,
-        chosen: HippoOptions,
+        self, graph: Graph, llm: LLM, encoder: AnyEncoder | str, chosen: HippoOptions,
         question_entities: Known | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(graph.chunks, llm)
         self.graph, self.chosen = graph, chosen
         self.encoder = load_any_encoder(encoder).fit([chunk.passage for chunk in graph.chunks])
@@ -206,7 +202,8 @@ class HippoRAG(StoredMethod):
         if options.propagation == "ppr":
             n_prime = node.ppr(self.transition, n, names, options.follow_probability)
         else:  # an ablation in its place
-            n_prime = code.near_query_nodes(self.adjacency, n, names, options)
+            share = options.neighbour_share
+            n_prime = code.spread_to_neighbours(self.adjacency, n, names, options.hops, per=share)
         # p = n' P, "a ranking score for each passage"; with P as (passages, nodes), p = P n'.
         steps: list[Sequence[Step]] = [entities, query_nodes, n_prime]
         if options.passage_matrix == "facts":  # the survey and the released code: relations first
