@@ -204,13 +204,14 @@ class HippoRAG(StoredMethod):
         else:  # an ablation in its place
             share = options.neighbour_share
             n_prime = code.spread_to_neighbours(self.adjacency, n, names, options.hops, per=share)
-        # p = n' P, "a ranking score for each passage"; with P as (passages, nodes), p = P n'.
         steps: list[Sequence[Step]] = [entities, query_nodes, n_prime]
-        if options.passage_matrix == "facts":  # the survey and the released code: relations first
-            steps += code.scores_by_facts(n_prime, self.facts, self.labels)
-        else:
+        # p = n' P, "a ranking score for each passage"; with P as (passages, nodes), p = P n'.
+        if options.passage_matrix != "facts":
             summary = code.SUMMARY[options.passage_matrix]
-            steps.append(chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary))
+            p = chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary)
+            steps.append(p)
+        else:  # the survey's composition and the released code score relations first
+            steps += code.scores_by_facts(n_prime, self.facts, self.labels)
         traces = [Trace(found) for found in zip(*steps)]
         # Wang leaves open what a question without entities retrieves: here, what is dense nearest.
         return self._with_dense(questions, traces)
