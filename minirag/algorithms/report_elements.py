@@ -26,11 +26,9 @@ def prefix(sizes: Sequence[int], limit: int, header: int = 0) -> int:
 
 
 def prioritise(
-    edges: Iterable[Edge],
-    degree: Mapping[int, int],
-    claims: Mapping[int, Iterable[int]] | None = None,
-    alone: Iterable[int] = (),
-) -> list[Element]:
+    edges: Iterable[Edge], degree: Mapping[int, int],
+    claims: Mapping[int, Iterable[int]] | None = None, alone: Iterable[int] = (),
+) -> list[Element]:  # fmt: skip
     """The elements of a leaf community in the order in which they enter its report's context.
 
     edges: `(edge id, source, target)`; degree: node -> degree in the whole graph; claims: node ->
@@ -41,21 +39,18 @@ def prioritise(
 
     Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf)
     """
-    order: dict[Element, None] = {}
-    for edge, source, target in sorted(
-        edges, key=lambda edge: -(degree[edge[1]] + degree[edge[2]])
-    ):
-        for node in (source, target):
-            order["node", node] = None
-        for node in (source, target):
-            for claim in (claims or {}).get(node, ()):
-                order["claim", claim] = None
-        order["edge", edge] = None
+
+    def described(*nodes: int) -> list[Element]:
+        linked = [claim for node in nodes for claim in (claims or {}).get(node, ())]
+        return [*(("node", node) for node in nodes), *(("claim", claim) for claim in linked)]
+
+    order: list[Element] = []
+    ranked = sorted(edges, key=lambda edge: -(degree[edge[1]] + degree[edge[2]]))
+    for edge, source, target in ranked:
+        order += [*described(source, target), ("edge", edge)]
     for node in sorted(alone, key=lambda node: -degree[node]):
-        order["node", node] = None
-        for claim in (claims or {}).get(node, ()):
-            order["claim", claim] = None
-    return list(order)
+        order += described(node)
+    return list(dict.fromkeys(order))
 
 
 def first_edges(edges: Sequence[Edge], nodes: Iterable[int] | None = None) -> list[Edge]:

@@ -107,11 +107,9 @@ def expected(kind: Any, value: Any) -> str:  # any annotation, any value
 
 
 def choose(
-    kind: type[Kind],
-    settings: Settings,
-    follow: str | None = None,
+    kind: type[Kind], settings: Settings, follow: str | None = None,
     options: Mapping[str, object] = MappingProxyType({}),
-) -> Kind:
+) -> Kind:  # fmt: skip
     """An instance of the dataclass `kind` as one of the `settings` has it, with single options
     changed.
 

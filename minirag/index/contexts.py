@@ -86,7 +86,9 @@ class ContextBuilder:
 
         Source: GraphRAG, Sec. 2.5 (sec-2.5-leaf, sec-2.5-higher)
         """
+        # "Leaf-level communities": elements by prominence, until the limit is reached.
         items, reports = self.elements(place), reports or {}
+        # "Higher-level communities": the same where all fit, else reports of sub-communities.
         parts = [part for part in self.communities.items[place].children if part in reports]
         fits = sum(map(self.size, items)) <= self.options.limit
         if fits or not parts or not self.options.substitution:

@@ -42,12 +42,9 @@ class PassageMethod(Method):
     chosen: Options
 
     def __init__(
-        self,
-        chunks: Sequence[Chunk],
-        llm: LLM,
-        encoder: AnyEncoder | str = "minilm",
+        self, chunks: Sequence[Chunk], llm: LLM, encoder: AnyEncoder | str = "minilm",
         chosen: Options | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(chunks, llm)
         self.asked_encoder, self.chosen = encoder, chosen or self.options_type()
         self.passages = [chunk.passage for chunk in chunks]
@@ -192,12 +189,9 @@ class PropositionRetriever(Method):
 
     @classmethod
     def build(
-        cls,
-        corpus: Corpus,
-        llm: LLM | str = "offline",
-        encoder: Encoder | str = "minilm",
+        cls, corpus: Corpus, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
         executor: Executor | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Ask for the propositions of every passage and encode them."""
         chunks, model = corpus.chunks, load_llm(llm)
         fields = [{"title": chunk.title, "text": chunk.text} for chunk in chunks]

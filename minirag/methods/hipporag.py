@@ -101,13 +101,9 @@ class HippoRAG(StoredMethod):
     chosen: HippoOptions
 
     def __init__(
-        self,
-        graph: Graph,
-        llm: LLM,
-        encoder: AnyEncoder | str,
-        chosen: HippoOptions,
+        self, graph: Graph, llm: LLM, encoder: AnyEncoder | str, chosen: HippoOptions,
         question_entities: Known | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(graph.chunks, llm)
         self.graph, self.chosen = graph, chosen
         self.encoder = load_any_encoder(encoder).fit([chunk.passage for chunk in graph.chunks])
@@ -206,14 +202,16 @@ class HippoRAG(StoredMethod):
         if options.propagation == "ppr":
             n_prime = node.ppr(self.transition, n, names, options.follow_probability)
         else:  # an ablation in its place
-            n_prime = code.near_query_nodes(self.adjacency, n, names, options)
-        # p = n' P, "a ranking score for each passage"; with P as (passages, nodes), p = P n'.
+            share = options.neighbour_share
+            n_prime = code.spread_to_neighbours(self.adjacency, n, names, options.hops, per=share)
         steps: list[Sequence[Step]] = [entities, query_nodes, n_prime]
-        if options.passage_matrix == "facts":  # the survey and the released code: relations first
-            steps += code.scores_by_facts(n_prime, self.facts, self.labels)
-        else:
+        # p = n' P, "a ranking score for each passage"; with P as (passages, nodes), p = P n'.
+        if options.passage_matrix != "facts":
             summary = code.SUMMARY[options.passage_matrix]
-            steps.append(chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary))
+            p = chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary)
+            steps.append(p)
+        else:  # the survey's composition and the released code score relations first
+            steps += code.scores_by_facts(n_prime, self.facts, self.labels)
         traces = [Trace(found) for found in zip(*steps)]
         # Wang leaves open what a question without entities retrieves: here, what is dense nearest.
         return self._with_dense(questions, traces)

@@ -74,6 +74,11 @@ class HippoCodeOptions(Options):
     empty_names: EmptyNames = "drop"
     ties: Ties = "ascending"
 
+    @property
+    def hops(self) -> int:
+        """How far an ablation spreads; 0 hops leave the query nodes alone."""
+        return self.neighbour_hops if self.propagation == "neighbours" else 0
+
 
 CODE: Mapping[str, object] = {
     "restart_read_as": "follow", "synonymy": "overwrite", "strict": False, "min_letters": 2,
@@ -83,25 +88,10 @@ CODE: Mapping[str, object] = {
 }  # fmt: skip
 
 
-def near_query_nodes(
-    adjacency: sparse.sparray,
-    resets: NDArray[np.float64],
-    labels: Sequence[str],
-    options: HippoCodeOptions,
-) -> list[WalkStep]:
-    """The ablation that `options.propagation` names, in place of the walk."""
-    hops = options.neighbour_hops if options.propagation == "neighbours" else 0
-    return spread_to_neighbours(adjacency, resets, labels, hops, per=options.neighbour_share)
-
-
 def spread_to_neighbours(
-    adjacency: sparse.sparray,
-    resets: NDArray[np.float64],
-    labels: Sequence[str],
-    hops: int = 1,
-    share: float = 0.5,
-    per: Share = "question",
-) -> list[WalkStep]:
+    adjacency: sparse.sparray, resets: NDArray[np.float64], labels: Sequence[str], hops: int = 1,
+    share: float = 0.5, per: Share = "question",
+) -> list[WalkStep]:  # fmt: skip
     """The ablation that replaces PPR: nodes near the query nodes get `share` of the smallest reset
     weight of their question.
 

@@ -23,12 +23,9 @@ AFTERWARDS = ("cli", "data", "evaluate", "exercises", "viz", "widgets")
 
 
 def open_method(
-    name: str,
-    corpus: Corpus,
-    llm: LLM | str = "offline",
-    encoder: AnyEncoder | str = "minilm",
+    name: str, corpus: Corpus, llm: LLM | str = "offline", encoder: AnyEncoder | str = "minilm",
     **options: object,  # of the method
-) -> tuple[Method, str]:
+) -> tuple[Method, str]:  # fmt: skip
     """The named method over a corpus: loaded if the same one was built before, else built and
     saved.
 

@@ -150,7 +150,8 @@ def map_reduce(
     best_first = sorted(helpful, key=lambda answer: -answer.score)
     kept, reducing = fill_last_window(question, best_first, options)
     if kept:
-        text = llm("reduce_answer", question=question, answers=[answer[:2] for answer in kept])
+        scored = [(answer.text, answer.score) for answer in kept]
+        text = llm("reduce_answer", question=question, answers=scored)
     else:
         text = no_answer(community_answers, helpful, options.window, what)
     mapping = map_record(community_answers, helpful, replies, llm.is_model)
