@@ -79,8 +79,8 @@ PRESETS = {
 TOKEN_PRESETS = {"colbertv2": "colbert-ir/colbertv2.0"}
 
 
-def load_preset(folder: Path, preset: Preset) -> "SentenceTransformer":
-    """The sentence-transformers model in `folder`, pooled as the preset says.
+def load_model(folder: Path, preset: Preset | None = None) -> "SentenceTransformer":
+    """The sentence-transformers model in `folder`, pooled as the preset says, if there is one.
 
     A model that says itself how to pool is loaded as it is and must agree with the preset; for one
     that does not (Contriever), pooling is added.
@@ -91,8 +91,10 @@ def load_preset(folder: Path, preset: Preset) -> "SentenceTransformer":
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
         with damage_told(folder):
-            if (folder / "modules.json").is_file():
+            if preset and (folder / "modules.json").is_file():
                 _check(folder, preset)
+                preset = None
+            if preset is None:
                 return SentenceTransformer(str(folder), device=device)
             if preset.head != "none":
                 raise MiniragError(

@@ -181,11 +181,9 @@ ELEMENTS = Task(
 )
 
 
-RICH_FORM = """An entity: ("entity"<|>name<|>one of the types<|>what the text says of it, in full \
-sentences)
-A relationship: ("relationship"<|>name of one entity<|>name of another<|>why they are \
-related<|>keywords for the theme of the relationship, \
-separated by commas<|>strength, a number from 1 to 10)"""
+RICH_FORM = FORM.replace(
+    "related<|>", "related<|>keywords for the theme of the relationship, separated by commas<|>"
+)
 
 RICH_ELEMENTS = Task(
     name="rich_elements",
