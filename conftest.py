@@ -26,9 +26,8 @@ TEMPORARY = Path(tempfile.mkdtemp(prefix="minirag-tests-"))
 os.environ.setdefault("MINIRAG_TEST_CACHE", str(TEMPORARY / "cache"))
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault(
-        "OMP_NUM_THREADS", "1"
-    )  # two processes with two threads each wait for one another at every step
+    # Two processes with two threads each wait for one another at every step.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Set before anything of ours is imported, and inherited by kernels, servers and command lines.
 os.environ.update(
@@ -49,12 +48,8 @@ def pytest_xdist_auto_num_workers(config):
     """Two processes for the whole suite. A few files start faster in one, and what is slow holds
     measured times, which need the machine to themselves.
     """
-    return (
-        2
-        if config.args_source == config.ArgsSource.TESTPATHS
-        and config.option.markexpr == "not slow"
-        else 0
-    )
+    whole = config.args_source == config.ArgsSource.TESTPATHS
+    return 2 if whole and config.option.markexpr == "not slow" else 0
 
 
 class WholeFiles(LoadScopeScheduling):
@@ -70,23 +65,16 @@ def pytest_xdist_make_scheduler(config, log):
     return WholeFiles(config, log)
 
 
-def data_set_present(name):
-    """True where all files of the data set lie in MINIRAG_DATA, else in the folder that `minirag
-    fetch` fills.
+def missing_data(names):
+    """The reason for skipping what stands on these data sets, or None where all of their files lie
+    in MINIRAG_DATA, else in the folder that `minirag fetch` fills.
     """
     from minirag.corpora.fetching import DATASETS, available
 
-    return name in DATASETS and available(name)
-
-
-def missing_data(names):
-    """The reason for skipping what stands on these data sets, or None where all are there."""
-    absent = [name for name in names if not data_set_present(name)]
-    return (
-        f"rung 1: {', '.join(absent)} not found in MINIRAG_DATA; run `minirag fetch {absent[0]}`"
-        if absent
-        else None
-    )
+    absent = [name for name in names if name not in DATASETS or not available(name)]
+    if not absent:
+        return None
+    return f"rung 1: {', '.join(absent)} not found in MINIRAG_DATA; run `minirag fetch {absent[0]}`"
 
 
 def notebook_rung(path):

@@ -65,7 +65,8 @@ def test_a_reader_that_tires_loses_names_in_long_chunks_and_gleaning_brings_them
 
 @pytest.mark.needs("dulce", "musique_train")
 def test_the_stored_numbers_of_the_rule_on_real_text(llm):
-    from minirag.corpora.datasets import fetch, load_dataset
+    from minirag.corpora.datasets import load_dataset
+    from minirag.corpora.fetching import fetch
 
     text = (fetch("dulce") / "Operation Dulce v2 1 1.md").read_text(encoding="utf-8")
     documents = {
@@ -83,7 +84,7 @@ def test_the_stored_numbers_of_the_rule_on_real_text(llm):
 @pytest.mark.paper("GraphRAG", "fig-2")
 @pytest.mark.needs("dulce")
 def test_the_stored_numbers_of_gpt4_on_dulce():
-    from minirag.corpora.datasets import fetch
+    from minirag.corpora.fetching import fetch
     from minirag.corpora.microsoft_index import read_microsoft
 
     graph = read_microsoft(fetch("dulce") / "dataset.zip").graph

@@ -15,17 +15,16 @@ import pytest
 from minirag.core.corpus import Triple
 from minirag.core.errors import MiniragError
 from minirag.corpora import fetching
-from minirag.corpora.datasets import (
+from minirag.corpora.datasets import load_dataset, load_question_entities, read_openie
+from minirag.corpora.fetching import (
     DATASETS,
+    DataFile,
+    Dataset,
     available,
     data_folder,
     fetch,
     git_blob_id,
-    load_dataset,
-    load_question_entities,
-    read_openie,
 )
-from minirag.corpora.fetching import DataFile, Dataset
 
 CONTENT = bytes(range(256)) * 2000
 

@@ -12,18 +12,7 @@ from typing import Any
 
 from ..core.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
 from ..core.errors import MiniragError
-from .fetching import DATASETS, available, data_folder, fetch, find_dataset, git_blob_id
-
-__all__ = [
-    "DATASETS",
-    "available",
-    "data_folder",
-    "fetch",
-    "git_blob_id",
-    "load_dataset",
-    "load_question_entities",
-    "read_openie",
-]
+from .fetching import DATASETS, fetch, find_dataset
 
 Row = dict[str, Any]  # of a published file
 Places = defaultdict[str, list[str]]  # title or passage -> ids of its chunks

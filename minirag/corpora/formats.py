@@ -41,8 +41,8 @@ GUESSED_ENCODING = (
 
 
 def decode(content: bytes, problems: Problems) -> str:
-    """Text from bytes: by byte-order mark, else UTF-8, else charset-normalizer's guess where it is
-    installed, which is reported.
+    """Text from bytes: by byte-order mark, else UTF-8, else charset-normalizer's guess, which is
+    reported.
     """
     marked = (encoding for mark, encoding in BYTE_ORDER_MARKS if content.startswith(mark))
     text: str | None
@@ -56,10 +56,8 @@ def decode(content: bytes, problems: Problems) -> str:
 
 
 def _guess(content: bytes, problems: Problems) -> str | None:
-    try:
-        from charset_normalizer import from_bytes
-    except ImportError:
-        return None
+    from charset_normalizer import from_bytes
+
     best = None if b"\0" in content else from_bytes(content).best()
     if best is None:
         return None

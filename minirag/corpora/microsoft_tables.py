@@ -3,6 +3,7 @@ its current columns.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,17 +27,11 @@ def tables_current(
     import pandas as pd
 
     built = _Rows(index)
-    tables = {
-        "entities": built.entities(),
-        "relationships": built.relationships(),
-        "communities": built.communities(),
-        "community_reports": built.reports(),
-        "text_units": built.text_units(),
-        "documents": built.documents(),
-    }
+    tables = [built.entities, built.relationships, built.communities, built.community_reports]
+    rows = {table.__name__: table() for table in [*tables, built.text_units, built.documents]}
     if index.communities.graph.claims or unlinked:
-        tables["covariates"] = built.covariates(unlinked)
-    return {name: pd.DataFrame(rows) for name, rows in tables.items()}
+        rows["covariates"] = built.covariates(unlinked)
+    return {name: pd.DataFrame(each) for name, each in rows.items()}
 
 
 def tables_2024(
@@ -82,10 +77,7 @@ class _Rows:
         ]
         self.claim = [_key("claim", i, claim.description) for i, claim in enumerate(graph.claims)]
         self.unit = [chunk.id for chunk in graph.chunks]
-        self.degree = [0] * len(graph.nodes)
-        for edge in graph.edges:
-            self.degree[edge.source] += 1
-            self.degree[edge.target] += 1
+        self.degree = Counter(end for edge in graph.edges for end in (edge.source, edge.target))
         # Microsoft numbers communities through all levels; ours are numbered as they stand, and
         # keep their own number where it is one.
         numbered = all(item.id.isdigit() for item in self.items)
@@ -153,7 +145,7 @@ class _Rows:
                 "size": len(item.members),
             }
 
-    def reports(self) -> Iterator[Row]:
+    def community_reports(self) -> Iterator[Row]:
         for place, report in sorted(self.index.reports.items()):
             yield {
                 **self._place(place),

@@ -26,20 +26,16 @@ BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 @dataclass(frozen=True)
 class Preset:
     """model: its id on the hub; pooling: "mean" over the tokens or "cls", the first one; head: the
-    layer after pooling, "none", "linear" or "tanh";
-    query, passage: what is put in front of a text; unit: whether its authors scale vectors to
-    length 1 (`encode` always does: it gives cosines).
+    layer after pooling, "none", "linear" or "tanh"; query, passage: what is put in front of a text;
+    tokens: how many a text may have. `encode` scales all vectors to length 1: it gives cosines.
     """
 
     model: str
-    dimensions: int
     pooling: Literal["mean", "cls"] = "mean"
     head: Literal["none", "linear", "tanh"] = "none"
     query: str = ""
     passage: str = ""
-    unit: bool = True
     tokens: int = 512
-    note: str = ""
 
     def prefix(self, kind: Kind) -> str:
         """What is put in front of a text."""
@@ -47,40 +43,24 @@ class Preset:
 
 
 PRESETS = {
-    "contriever": Preset(
-        "facebook/contriever",
-        768,
-        unit=False,
-        note="Its authors compare by dot product; HippoRAG, and this kit, by cosine.",
-    ),
-    "mcontriever": Preset(
-        "facebook/mcontriever",
-        768,
-        unit=False,
-        note="Contriever for many languages; dot product as there.",
-    ),
-    "gtr-t5-base": Preset("sentence-transformers/gtr-t5-base", 768, head="linear"),
-    "minilm-l12": Preset("sentence-transformers/all-MiniLM-L12-v2", 384, tokens=128),
-    "labse": Preset("sentence-transformers/LaBSE", 768, pooling="cls", head="tanh", tokens=256),
-    "e5-base": Preset("intfloat/e5-base", 768, query="query: ", passage="passage: "),
-    "e5-base-v2": Preset("intfloat/e5-base-v2", 768, query="query: ", passage="passage: "),
-    "bge-m3": Preset(
-        "BAAI/bge-m3",
-        1024,
-        pooling="cls",
-        tokens=8192,
-        note="No instruction; only its dense vectors are used here.",
-    ),
-    "bge-large-en-v1.5": Preset(
-        "BAAI/bge-large-en-v1.5", 1024, pooling="cls", query=BGE_INSTRUCTION
-    ),
-    "all-roberta-large-v1": Preset("sentence-transformers/all-roberta-large-v1", 1024, tokens=256),
+    # The authors of Contriever compare by dot product; HippoRAG, and this kit, by cosine.
+    "contriever": Preset("facebook/contriever"),
+    "mcontriever": Preset("facebook/mcontriever"),  # for many languages
+    "gtr-t5-base": Preset("sentence-transformers/gtr-t5-base", head="linear"),
+    "minilm-l12": Preset("sentence-transformers/all-MiniLM-L12-v2", tokens=128),
+    "labse": Preset("sentence-transformers/LaBSE", pooling="cls", head="tanh", tokens=256),
+    "e5-base": Preset("intfloat/e5-base", query="query: ", passage="passage: "),
+    "e5-base-v2": Preset("intfloat/e5-base-v2", query="query: ", passage="passage: "),
+    # No instruction; only its dense vectors are used here.
+    "bge-m3": Preset("BAAI/bge-m3", pooling="cls", tokens=8192),
+    "bge-large-en-v1.5": Preset("BAAI/bge-large-en-v1.5", pooling="cls", query=BGE_INSTRUCTION),
+    "all-roberta-large-v1": Preset("sentence-transformers/all-roberta-large-v1", tokens=256),
 }
 TOKEN_PRESETS = {"colbertv2": "colbert-ir/colbertv2.0"}
 
 
-def load_preset(folder: Path, preset: Preset) -> "SentenceTransformer":
-    """The sentence-transformers model in `folder`, pooled as the preset says.
+def load_model(folder: Path, preset: Preset | None = None) -> "SentenceTransformer":
+    """The sentence-transformers model in `folder`, pooled as the preset says, if there is one.
 
     A model that says itself how to pool is loaded as it is and must agree with the preset; for one
     that does not (Contriever), pooling is added.
@@ -91,8 +71,10 @@ def load_preset(folder: Path, preset: Preset) -> "SentenceTransformer":
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
         with damage_told(folder):
-            if (folder / "modules.json").is_file():
+            if preset and (folder / "modules.json").is_file():
                 _check(folder, preset)
+                preset = None
+            if preset is None:
                 return SentenceTransformer(str(folder), device=device)
             if preset.head != "none":
                 raise MiniragError(

@@ -16,10 +16,11 @@ from ..core.encoder import Encoder, Kind
 from ..core.errors import MiniragError
 from ..core.files import fingerprint_of, minilm_folder, model_folder, quiet, valid_text
 from .embedding_cache import EmbeddingCache, Float32, Vectors, key_of
-from .presets import PRESETS, TOKEN_PRESETS, Preset, damage_told, load_preset
+from .presets import PRESETS, TOKEN_PRESETS, Preset, load_model
 
 TEXTS_AT_ONCE = 2048  # encoded between two writes to the cache: what an interrupted run loses
 BATCH = 32
+_load_model = functools.lru_cache(maxsize=2)(load_model)
 
 
 class LoadedEncoder(Encoder, Protocol):
@@ -165,7 +166,7 @@ class PresetEncoder(TransformerEncoder):
 
     @functools.cached_property
     def model(self) -> Any:
-        return load_preset(self.folder, self.preset)
+        return load_model(self.folder, self.preset)
 
     def prefix(self, kind: Kind) -> str:
         return self.preset.prefix(kind)
@@ -248,17 +249,6 @@ def _directions(weights: Any, most: int) -> NDArray[np.float64]:
     rows = rows[np.argsort(-strength)][: np.count_nonzero(strength > 1e-9 * strength.max())]
     strongest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
     return (rows * np.sign(strongest)).T
-
-
-@functools.lru_cache(maxsize=2)
-def _load_model(folder: Path) -> Any:
-    with quiet():
-        import torch
-        from sentence_transformers import SentenceTransformer
-
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        with damage_told(folder):
-            return SentenceTransformer(str(folder), device=device)
 
 
 def _checked(texts: Sequence[str], kind: str) -> list[str]:

@@ -29,8 +29,6 @@ class LoadedTokenEncoder(TokenEncoder, Protocol):
 
     def fit(self, texts: Sequence[str]) -> Self: ...
 
-    def tokens(self, text: str, kind: Kind = "passage") -> list[str]: ...
-
 
 AnyEncoder = LoadedEncoder | LoadedTokenEncoder
 

@@ -15,12 +15,6 @@ from .map_reduce import INSTRUCTIONS, Unit, best_quotes, content_words, read_red
 from .rules import IN_QUESTIONS, names_in
 from .task import Fields, Task
 
-ANSWER_SYSTEM = (
-    "You answer questions from the passages you are given, and from nothing else. First write one"
-    ' line that starts with "Thought:" and says how the passages lead to the answer, step by step.'
-    ' Then write a line that starts with "Answer:" and holds the answer alone, as short as it can'
-    " be: a name, a date, a number, yes or no."
-)
 ANSWER_TEMPLATE = """Passages:
 
 $passages
@@ -116,7 +110,12 @@ def show_passages(fields: Fields) -> Fields:
 ANSWER = Task(
     name="answer",
     stage="answer",
-    system=ANSWER_SYSTEM,
+    system=(
+        "You answer questions from the passages you are given, and from nothing else. First write"
+        ' one line that starts with "Thought:" and says how the passages lead to the answer, step'
+        ' by step. Then write a line that starts with "Answer:" and holds the answer alone, as'
+        " short as it can be: a name, a date, a number, yes or no."
+    ),
     template=ANSWER_TEMPLATE,
     parse=read_answer,
     rule=answer_by_rule,
@@ -170,15 +169,14 @@ FULL_ANSWER = Task(
 )
 
 
-DIRECT_SYSTEM = (
-    'You answer questions from what you know. Write nothing but one line that starts with "Answer:"'
-    " and holds the answer alone, as short as it can be: a name, a date, a number, yes or no."
-)
-
 DIRECT = Task(
     name="direct",
     stage="answer",
-    system=DIRECT_SYSTEM,
+    system=(
+        "You answer questions from what you know. Write nothing but one line that starts with"
+        ' "Answer:" and holds the answer alone, as short as it can be: a name, a date, a number,'
+        " yes or no."
+    ),
     template="Question: $question",
     parse=read_answer,
     needs_model=True,

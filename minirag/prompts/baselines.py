@@ -18,26 +18,6 @@ from .entities_and_triples import EXAMPLE_FIELDS
 from .json_replies import LONGEST, THOUGHT, read_distinct, read_line
 from .task import Fields, Task
 
-CHAIN_OF_THOUGHT_SYSTEM = (
-    "You answer questions from what you know. First reason in a few short sentences. Then write one"
-    ' last sentence that starts with "The answer is" and holds the answer alone, as short as it'
-    " can be."
-)
-CHAIN_OF_THOUGHT_TEMPLATE = """Question: A bakery sells rolls in bags of six. How many bags are \
-needed for 20 guests who eat two rolls each?
-Reasoning: 20 guests who eat two rolls each eat 40 rolls. 40 divided by 6 is a little more than \
-6, so six bags are too few. The answer is 7.
-
-Question: Did the author of Frankenstein live to see the first underground railway in London?
-Reasoning: Frankenstein was written by Mary Shelley. She died in 1851. The first underground \
-railway in London opened in 1863. The answer is no.
-
-Question: Into which sea does the river flow on which Vienna stands?
-Reasoning: Vienna stands on the Danube. The Danube flows into the Black Sea. The answer is the \
-Black Sea.
-
-Question: $question
-Reasoning:"""
 # Where a model goes on to ask itself something else.
 NEXT = re.compile(r"\n[ \t*]*question[ \t*]{0,9}:", re.IGNORECASE)
 MARKER = re.compile(r"\bthe answer is\b[ \t]*:?", re.IGNORECASE)
@@ -62,8 +42,26 @@ def read_chain_of_thought(text: str) -> tuple[str, int]:
 CHAIN_OF_THOUGHT = Task(
     name="chain_of_thought",
     stage="answer",
-    system=CHAIN_OF_THOUGHT_SYSTEM,
-    template=CHAIN_OF_THOUGHT_TEMPLATE,
+    system=(
+        "You answer questions from what you know. First reason in a few short sentences. Then write"
+        ' one last sentence that starts with "The answer is" and holds the answer alone, as short'
+        " as it can be."
+    ),
+    template="""Question: A bakery sells rolls in bags of six. How many bags are \
+needed for 20 guests who eat two rolls each?
+Reasoning: 20 guests who eat two rolls each eat 40 rolls. 40 divided by 6 is a little more than \
+6, so six bags are too few. The answer is 7.
+
+Question: Did the author of Frankenstein live to see the first underground railway in London?
+Reasoning: Frankenstein was written by Mary Shelley. She died in 1851. The first underground \
+railway in London opened in 1863. The answer is no.
+
+Question: Into which sea does the river flow on which Vienna stands?
+Reasoning: Vienna stands on the Danube. The Danube flows into the Black Sea. The answer is the \
+Black Sea.
+
+Question: $question
+Reasoning:""",
     parse=read_chain_of_thought,
     needs_model=True,
     max_tokens=400,
@@ -109,13 +107,6 @@ NEXT_THOUGHT = Task(
 )
 
 
-HYPOTHETICAL_SYSTEM = (
-    "You write one short encyclopaedia passage that answers a question. If you do not know the"
-    " answer, invent one that sounds right: the passage is used to find real passages like it and"
-    " is never shown to anybody. Reply with the passage alone."
-)
-
-
 def read_hypothetical(text: str) -> tuple[str, int]:
     """The reply as one paragraph; an empty reply is ("", 1)."""
     return read_line(THOUGHT.sub(" ", text[:LONGEST]))
@@ -124,7 +115,11 @@ def read_hypothetical(text: str) -> tuple[str, int]:
 HYPOTHETICAL_DOCUMENT = Task(
     name="hypothetical_document",
     stage="retrieve",
-    system=HYPOTHETICAL_SYSTEM,
+    system=(
+        "You write one short encyclopaedia passage that answers a question. If you do not know the"
+        " answer, invent one that sounds right: the passage is used to find real passages like it"
+        " and is never shown to anybody. Reply with the passage alone."
+    ),
     template="Question: $question\n\nPassage:",
     parse=read_hypothetical,
     needs_model=True,
@@ -132,16 +127,6 @@ HYPOTHETICAL_DOCUMENT = Task(
 )
 
 
-PROPOSITIONS_SYSTEM = (
-    "You split a passage into propositions. Each one is a single sentence that states one fact, and"
-    " that can be understood without the others: take long sentences apart, and put names in the"
-    " place of he, she, it, they, this and there. Leave nothing out and add nothing. Reply with one"
-    " JSON object and nothing else."
-)
-PROPOSITIONS_TEMPLATE = """Write the propositions of this passage as {"propositions": [...]}.
-
-Title: $title
-Content: $text"""
 EXAMPLE_PROPOSITIONS = (
     "Harrowgate Observatory stands on Mount Orrin.",
     "Mount Orrin lies in northern Veldania.",
@@ -172,8 +157,16 @@ def propositions_by_rule(fields: Fields) -> str:
 PROPOSITIONS = Task(
     name="propositions",
     stage="index",
-    system=PROPOSITIONS_SYSTEM,
-    template=PROPOSITIONS_TEMPLATE,
+    system=(
+        "You split a passage into propositions. Each one is a single sentence that states one fact,"
+        " and that can be understood without the others: take long sentences apart, and put names"
+        " in the place of he, she, it, they, this and there. Leave nothing out and add nothing."
+        " Reply with one JSON object and nothing else."
+    ),
+    template="""Write the propositions of this passage as {"propositions": [...]}.
+
+Title: $title
+Content: $text""",
     parse=read_propositions,
     rule=propositions_by_rule,
     max_tokens=2048,

@@ -8,21 +8,6 @@ from .rules import names_in
 from .task import Fields, Task
 
 WHAT = "Statements about an entity that could be checked, or that somebody might dispute"
-SYSTEM = (
-    "You read a text and write down what is claimed of the entities you are given. One record in"
-    " round brackets for each claim, fields separated by <|>, records by ##, and <|COMPLETE|> after"
-    " the last. Write NONE where a field has no value."
-)
-TEMPLATE = """Entities: $entities
-What counts as a claim: $claim_description
-
-A claim: (subject<|>object<|>type of claim<|>TRUE, FALSE or SUSPECTED<|>start date<|>end \
-date<|>what is claimed, in full sentences<|>\
-the sentence of the text it stands in)
-
-Text:
-$title
-$text"""
 EXAMPLE_TEXT = (
     "In 1911 Ilse Brandt founded Harrowgate Observatory. A rival said that she had copied its"
     " plans."
@@ -76,8 +61,21 @@ def show(fields: Fields) -> Fields:
 CLAIMS = Task(
     name="claims",
     stage="build",
-    system=SYSTEM,
-    template=TEMPLATE,
+    system=(
+        "You read a text and write down what is claimed of the entities you are given. One record"
+        " in round brackets for each claim, fields separated by <|>, records by ##, and"
+        " <|COMPLETE|> after the last. Write NONE where a field has no value."
+    ),
+    template="""Entities: $entities
+What counts as a claim: $claim_description
+
+A claim: (subject<|>object<|>type of claim<|>TRUE, FALSE or SUSPECTED<|>start date<|>end \
+date<|>what is claimed, in full sentences<|>\
+the sentence of the text it stands in)
+
+Text:
+$title
+$text""",
     parse=read_claims,
     rule=rule,
     max_tokens=2048,

@@ -181,11 +181,9 @@ ELEMENTS = Task(
 )
 
 
-RICH_FORM = """An entity: ("entity"<|>name<|>one of the types<|>what the text says of it, in full \
-sentences)
-A relationship: ("relationship"<|>name of one entity<|>name of another<|>why they are \
-related<|>keywords for the theme of the relationship, \
-separated by commas<|>strength, a number from 1 to 10)"""
+RICH_FORM = FORM.replace(
+    "related<|>", "related<|>keywords for the theme of the relationship, separated by commas<|>"
+)
 
 RICH_ELEMENTS = Task(
     name="rich_elements",
@@ -199,19 +197,6 @@ RICH_ELEMENTS = Task(
 )
 
 
-GLEAN_CHECK_SYSTEM = (
-    "You check whether a list of records covers a text. You reply with one word, YES or NO."
-)
-GLEAN_CHECK_TEMPLATE = """Entity types: $entity_types
-
-Text:
-$title
-$text
-
-Records so far:
-$records
-
-Were entities of these types missed? Reply YES if some were, NO if all are there."""
 WORD = re.compile(r"\b(yes|no|y|n)\b", re.IGNORECASE)
 
 
@@ -239,18 +224,8 @@ def glean_check_by_rule(fields: Fields) -> str:
 GLEAN_CHECK = Task(
     name="glean_check",
     stage="build",
-    system=GLEAN_CHECK_SYSTEM,
-    template=GLEAN_CHECK_TEMPLATE,
-    parse=read_glean_check,
-    rule=glean_check_by_rule,
-    max_tokens=64,
-    show=show_types,
-)
-
-
-GLEANING_TEMPLATE = """Entity types: $entity_types
-
-$form
+    system="You check whether a list of records covers a text. You reply with one word, YES or NO.",
+    template="""Entity types: $entity_types
 
 Text:
 $title
@@ -259,8 +234,12 @@ $text
 Records so far:
 $records
 
-MANY entities of this text are still missing. Write the missing ones, and their relationships, in \
-the same form; repeat none."""
+Were entities of these types missed? Reply YES if some were, NO if all are there.""",
+    parse=read_glean_check,
+    rule=glean_check_by_rule,
+    max_tokens=64,
+    show=show_types,
+)
 
 
 def gleaning_by_rule(fields: Fields) -> str:
@@ -281,7 +260,19 @@ GLEANING = Task(
     name="gleaning",
     stage="build",
     system=ELEMENTS_SYSTEM,
-    template=GLEANING_TEMPLATE,
+    template="""Entity types: $entity_types
+
+$form
+
+Text:
+$title
+$text
+
+Records so far:
+$records
+
+MANY entities of this text are still missing. Write the missing ones, and their relationships, in \
+the same form; repeat none.""",
     parse=read_rich_instances,
     rule=gleaning_by_rule,
     max_tokens=4096,

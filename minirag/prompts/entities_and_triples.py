@@ -12,17 +12,6 @@ from .json_replies import is_array, read_distinct, read_items, read_text
 from .rules import names_asked, names_of_passage
 from .task import Fields, Task
 
-PASSAGE_SYSTEM = (
-    "You read one passage of an encyclopaedia and list the named entities in it: people, places,"
-    " organisations, works, events, things with a name of their own, and dates. Copy each one as it"
-    " is written. Reply with one JSON object and nothing else."
-)
-PASSAGE_TEMPLATE = """List the named entities of this passage as {"named_entities": [...]}.
-
-Passage:
-$title
-$text"""
-
 EXAMPLE_FIELDS = {
     "title": "Harrowgate Observatory",
     "text": (
@@ -59,22 +48,20 @@ def passage_entities_by_rule(fields: Fields) -> str:
 PASSAGE_ENTITIES = Task(
     name="passage_entities",
     stage="build",
-    system=PASSAGE_SYSTEM,
-    template=PASSAGE_TEMPLATE,
+    system=(
+        "You read one passage of an encyclopaedia and list the named entities in it: people,"
+        " places, organisations, works, events, things with a name of their own, and dates. Copy"
+        " each one as it is written. Reply with one JSON object and nothing else."
+    ),
+    template="""List the named entities of this passage as {"named_entities": [...]}.
+
+Passage:
+$title
+$text""",
     parse=read_entities,
     rule=passage_entities_by_rule,
     example=(EXAMPLE_FIELDS, json.dumps({"named_entities": EXAMPLE_ENTITIES})),
 )
-
-
-QUESTION_SYSTEM = (
-    "You list the named entities that a question mentions, so that they can be looked up. Copy each"
-    " one as it is written and add nothing the question does not say. Reply with one JSON object"
-    " and nothing else."
-)
-QUESTION_TEMPLATE = """List the named entities of this question as {"named_entities": [...]}.
-
-Question: $question"""
 
 
 def question_entities_by_rule(fields: Fields) -> str:
@@ -89,8 +76,14 @@ def question_entities_by_rule(fields: Fields) -> str:
 QUESTION_ENTITIES = Task(
     name="question_entities",
     stage="retrieve",
-    system=QUESTION_SYSTEM,
-    template=QUESTION_TEMPLATE,
+    system=(
+        "You list the named entities that a question mentions, so that they can be looked up. Copy"
+        " each one as it is written and add nothing the question does not say. Reply with one JSON"
+        " object and nothing else."
+    ),
+    template="""List the named entities of this question as {"named_entities": [...]}.
+
+Question: $question""",
     parse=read_entities,
     rule=question_entities_by_rule,
     max_tokens=300,
@@ -106,20 +99,6 @@ QUESTION_ENTITIES = Task(
 )
 
 
-TRIPLES_SYSTEM = (
-    "You turn one passage into the edges of a knowledge graph. Write down what it states as triples"
-    " of subject, relation and object. Use the listed entities wherever you can, at least one in"
-    " every triple and two if possible; put a name in the place of he, she, it or they. Reply with"
-    " one JSON object and nothing else."
-)
-TRIPLES_TEMPLATE = """Write the statements of this passage as {"triples": [[subject, relation, \
-object], ...]}.
-
-Passage:
-$title
-$text
-
-Entities: $entities"""
 EXAMPLE_TRIPLES = (
     ("Harrowgate Observatory", "stands on", "Mount Orrin"),
     ("Mount Orrin", "lies in", "Veldania"),
@@ -189,8 +168,20 @@ def show_triples(fields: Fields) -> Fields:
 TRIPLES = Task(
     name="triples",
     stage="build",
-    system=TRIPLES_SYSTEM,
-    template=TRIPLES_TEMPLATE,
+    system=(
+        "You turn one passage into the edges of a knowledge graph. Write down what it states as"
+        " triples of subject, relation and object. Use the listed entities wherever you can, at"
+        " least one in every triple and two if possible; put a name in the place of he, she, it or"
+        " they. Reply with one JSON object and nothing else."
+    ),
+    template="""Write the statements of this passage as {"triples": [[subject, relation, \
+object], ...]}.
+
+Passage:
+$title
+$text
+
+Entities: $entities""",
     parse=read_triples,
     rule=triples_by_rule,
     max_tokens=4096,

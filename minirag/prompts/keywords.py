@@ -9,17 +9,6 @@ from .json_replies import read_items, read_text
 from .rules import RUN, STOP_WORDS, asked_parts, names_asked
 from .task import Fields, Task
 
-SYSTEM = (
-    "You list keywords of a question, so that a graph of entities and relationships can be searched"
-    " with them. High-level keywords name the theme that is asked about; low-level keywords name"
-    " the particular things: people, places, objects, terms. Add nothing that the question does not"
-    " speak of. Reply with one JSON object and nothing else."
-)
-TEMPLATE = """List the keywords of this question as {"high_level_keywords": [...], \
-"low_level_keywords": [...]}.
-
-Question: $question"""
-
 
 class Keywords(NamedTuple):
     """What a question is about, in general (`high`) and in particular (`low`), if anything."""
@@ -58,8 +47,16 @@ def rule(fields: Fields) -> str:
 KEYWORDS = Task(
     name="keywords",
     stage="retrieve",
-    system=SYSTEM,
-    template=TEMPLATE,
+    system=(
+        "You list keywords of a question, so that a graph of entities and relationships can be"
+        " searched with them. High-level keywords name the theme that is asked about; low-level"
+        " keywords name the particular things: people, places, objects, terms. Add nothing that the"
+        " question does not speak of. Reply with one JSON object and nothing else."
+    ),
+    template="""List the keywords of this question as {"high_level_keywords": [...], \
+"low_level_keywords": [...]}.
+
+Question: $question""",
     parse=parse,
     rule=rule,
     max_tokens=300,

@@ -92,13 +92,6 @@ def best_quotes(question: str, units: Iterable[Unit]) -> list[Quote]:
     return quotes
 
 
-MAP_ANSWER_SYSTEM = (
-    "You read one part of a collection and answer the question from that part alone. Say everything"
-    " in it that helps, and after each statement name what it rests on, as the part names it, in"
-    " square brackets. Then score from 0 to 100 how helpful your answer is for the question; an"
-    " answer that does not help scores 0. Reply with one JSON object and nothing beside it:"
-    ' {"answer": your answer, "score": a whole number}'
-)
 MAP_TEMPLATE = """Part of the collection:
 
 $context
@@ -143,21 +136,18 @@ def map_answer_by_rule(fields: Fields) -> str:
 MAP_ANSWER = Task(
     name="map_answer",
     stage="answer",
-    system=MAP_ANSWER_SYSTEM,
+    system=(
+        "You read one part of a collection and answer the question from that part alone. Say"
+        " everything in it that helps, and after each statement name what it rests on, as the part"
+        " names it, in square brackets. Then score from 0 to 100 how helpful your answer is for the"
+        " question; an answer that does not help scores 0. Reply with one JSON object and nothing"
+        ' beside it: {"answer": your answer, "score": a whole number}'
+    ),
     template=MAP_TEMPLATE,
     parse=read_map_answer,
     rule=map_answer_by_rule,
     max_tokens=1000,
     show=show_window,
-)
-
-
-MAP_POINTS_SYSTEM = (
-    "You read one part of a collection and list the key points in it that help to answer the"
-    " question, from that part alone. In each point name what it rests on, as the part names it, in"
-    " square brackets, and score from 0 to 100 how important the point is for the answer. Reply"
-    ' with one JSON object and nothing beside it: {"points": [{"description": the point, "score": a'
-    " whole number}, ...]}"
 )
 
 
@@ -190,7 +180,13 @@ def map_points_by_rule(fields: Fields) -> str:
 MAP_POINTS = Task(
     name="map_points",
     stage="answer",
-    system=MAP_POINTS_SYSTEM,
+    system=(
+        "You read one part of a collection and list the key points in it that help to answer the"
+        " question, from that part alone. In each point name what it rests on, as the part names"
+        " it, in square brackets, and score from 0 to 100 how important the point is for the"
+        ' answer. Reply with one JSON object and nothing beside it: {"points": [{"description": the'
+        ' point, "score": a whole number}, ...]}'
+    ),
     template=MAP_TEMPLATE,
     parse=read_map_points,
     rule=map_points_by_rule,
@@ -208,11 +204,6 @@ REDUCE_ANSWER_SYSTEM = (
     "You write one answer to a question out of the partial answers of several analysts, each of "
     f"whom read another part of a collection and scored its own answer. {INSTRUCTIONS}"
 )
-REDUCE_ANSWER_TEMPLATE = """Partial answers, the best first:
-
-$context
-
-Question: $question"""
 REDUCE_ANSWER_NOTICE = (
     "Quoted by rule, no language model, from the partial answers that overlap most with the"
     " question's words:"
@@ -248,7 +239,11 @@ REDUCE_ANSWER = Task(
     name="reduce_answer",
     stage="answer",
     system=REDUCE_ANSWER_SYSTEM,
-    template=REDUCE_ANSWER_TEMPLATE,
+    template="""Partial answers, the best first:
+
+$context
+
+Question: $question""",
     parse=read_reduce_answer,
     rule=reduce_answer_by_rule,
     max_tokens=2000,

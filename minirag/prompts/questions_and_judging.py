@@ -12,15 +12,6 @@ import re
 from .json_replies import Pairs, is_array, read_items, read_text, read_values
 from .task import Fields, Task
 
-USER_TASKS_SYSTEM = (
-    "You imagine who would want to make sense of a collection of texts as a whole. Reply with one"
-    ' JSON object and nothing beside it: {"users": [{"user": who, with an interest, "tasks": [what'
-    " this user wants to find out about the collection as a whole, ...]}, ...]}"
-)
-USER_TASKS_TEMPLATE = """The collection: $description
-
-Name $users users with $tasks tasks each."""
-
 
 def read_user(item: object) -> tuple[str, tuple[str, ...]] | None:
     """(user, tasks), each task once; None where the user or all tasks are missing."""
@@ -40,24 +31,18 @@ def read_user_tasks(text: str) -> tuple[tuple[tuple[str, tuple[str, ...]], ...],
 USER_TASKS = Task(
     name="user_tasks",
     stage="build",
-    system=USER_TASKS_SYSTEM,
-    template=USER_TASKS_TEMPLATE,
+    system=(
+        "You imagine who would want to make sense of a collection of texts as a whole. Reply with"
+        ' one JSON object and nothing beside it: {"users": [{"user": who, with an interest,'
+        ' "tasks": [what this user wants to find out about the collection as a whole, ...]}, ...]}'
+    ),
+    template="""The collection: $description
+
+Name $users users with $tasks tasks each.""",
     parse=read_user_tasks,
     needs_model=True,
     max_tokens=2000,
 )
-
-
-GLOBAL_QUESTIONS_SYSTEM = (
-    "You write questions that a user with a task would ask of a collection of texts. Each must need"
-    " an understanding of the whole collection, and must not ask for a detail of one text. Reply"
-    ' with one JSON object and nothing beside it: {"questions": [a question, ...]}'
-)
-GLOBAL_QUESTIONS_TEMPLATE = """The collection: $description
-User: $user
-Task: $activity
-
-Write $count questions."""
 
 
 def read_global_questions(text: str) -> tuple[tuple[str, ...], int]:
@@ -68,29 +53,22 @@ def read_global_questions(text: str) -> tuple[tuple[str, ...], int]:
 GLOBAL_QUESTIONS = Task(
     name="global_questions",
     stage="build",
-    system=GLOBAL_QUESTIONS_SYSTEM,
-    template=GLOBAL_QUESTIONS_TEMPLATE,
+    system=(
+        "You write questions that a user with a task would ask of a collection of texts. Each must"
+        " need an understanding of the whole collection, and must not ask for a detail of one text."
+        ' Reply with one JSON object and nothing beside it: {"questions": [a question, ...]}'
+    ),
+    template="""The collection: $description
+User: $user
+Task: $activity
+
+Write $count questions.""",
     parse=read_global_questions,
     needs_model=True,
     max_tokens=1000,
 )
 
 
-JUDGE_SYSTEM = (
-    "You compare two answers to the same question by one criterion and nothing else. Name the"
-    " better one; call it a tie only if the answers are much alike and what sets them apart is"
-    ' negligible. Reply with one JSON object and nothing beside it: {"winner": 1 or 2, or 0 for a'
-    ' tie, "reason": why, in a few sentences}'
-)
-JUDGE_TEMPLATE = """Question: $question
-
-Criterion: $criterion. $definition
-
-Answer 1:
-$first
-
-Answer 2:
-$second"""
 WINNER = re.compile(r"\s*(?:answer\s*)?([012])\b", re.IGNORECASE)
 TIE = re.compile(r"\s*(?:tie|both|neither|none|equal)\b", re.IGNORECASE)
 
@@ -116,8 +94,21 @@ def read_judgement(text: str) -> tuple[tuple[int | None, str], int]:
 JUDGE = Task(
     name="judge",
     stage="answer",
-    system=JUDGE_SYSTEM,
-    template=JUDGE_TEMPLATE,
+    system=(
+        "You compare two answers to the same question by one criterion and nothing else. Name the"
+        " better one; call it a tie only if the answers are much alike and what sets them apart is"
+        ' negligible. Reply with one JSON object and nothing beside it: {"winner": 1 or 2, or 0 for'
+        ' a tie, "reason": why, in a few sentences}'
+    ),
+    template="""Question: $question
+
+Criterion: $criterion. $definition
+
+Answer 1:
+$first
+
+Answer 2:
+$second""",
     parse=read_judgement,
     needs_model=True,
     max_tokens=500,
@@ -125,23 +116,6 @@ JUDGE = Task(
 
 
 OVERALL = "overall winner"
-JUDGE_OVERALL_SYSTEM = (
-    "You compare two answers to the same question by several criteria. By each criterion, name the "
-    "better answer and say why in one sentence; then name the overall winner by all of them. Reply "
-    "with one JSON object and nothing beside it, with a key for each criterion and one more: "
-    '{the criterion: {"winner": 1 or 2, "reason": why}, ..., '
-    '"Overall Winner": {"winner": 1 or 2, "reason": why}}'
-)
-JUDGE_OVERALL_TEMPLATE = """Question: $question
-
-Criteria:
-$criteria
-
-Answer 1:
-$first
-
-Answer 2:
-$second"""
 
 
 def read_judgements(text: str) -> tuple[tuple[tuple[str, int, str], ...], int]:
@@ -172,8 +146,23 @@ def show_criteria(fields: Fields) -> Fields:
 JUDGE_OVERALL = Task(
     name="judge_overall",
     stage="answer",
-    system=JUDGE_OVERALL_SYSTEM,
-    template=JUDGE_OVERALL_TEMPLATE,
+    system=(
+        "You compare two answers to the same question by several criteria. By each criterion, name"
+        " the better answer and say why in one sentence; then name the overall winner by all of"
+        " them. Reply with one JSON object and nothing beside it, with a key for each criterion and"
+        ' one more: {the criterion: {"winner": 1 or 2, "reason": why}, ..., "Overall Winner":'
+        ' {"winner": 1 or 2, "reason": why}}'
+    ),
+    template="""Question: $question
+
+Criteria:
+$criteria
+
+Answer 1:
+$first
+
+Answer 2:
+$second""",
     parse=read_judgements,
     needs_model=True,
     max_tokens=1000,

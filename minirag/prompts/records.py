@@ -139,22 +139,14 @@ def read_entity(fields: list[str]) -> EntityRecord | None:
     return EntityRecord(fields[1], fields[2], " ".join(fields[3:])) if whole else None
 
 
-def read_relationship(fields: list[str]) -> RelationshipRecord | None:
-    """Five fields: tag, source, target, description, strength."""
-    if len(fields) < 5 or not (fields[1] and fields[2]):
-        return None
-    return RelationshipRecord(fields[1], fields[2], fields[3], read_strength(fields[-1]))
-
-
-def read_rich_relationship(fields: list[str]) -> RelationshipRecord | None:
-    """Six fields: as above with keywords before the strength; without a strength at the end the
-    last field is keywords.
+def read_relationship(fields: list[str], rich: bool = False) -> RelationshipRecord | None:
+    """Five fields: tag, source, target, description, strength. rich: six, with keywords before the
+    strength; without a strength at the end the last field is keywords.
     """
     if len(fields) < 5 or not (fields[1] and fields[2]):
         return None
-    if len(fields) >= 6 or NUMBER.fullmatch(fields[-1]):
-        strength, keywords = read_strength(fields[-1]), fields[4:-1]
-    else:
+    strength, keywords = read_strength(fields[-1]), fields[4:-1] if rich else []
+    if rich and len(fields) == 5 and not NUMBER.fullmatch(fields[-1]):
         strength, keywords = 1.0, fields[4:]
     return RelationshipRecord(fields[1], fields[2], fields[3], strength, ", ".join(keywords))
 
@@ -165,13 +157,12 @@ def read_instances(text: str, rich: bool = False) -> tuple[Instances, int]:
     """
     records, dropped = fields_of(text)
     said_nothing = not records and not dropped and END not in text
-    read_related = read_rich_relationship if rich else read_relationship
     entities, relationships = [], []
     for fields in records:
         tag = fields[0].lower()
         if tag == "entity" and (entity := read_entity(fields)):
             entities.append(entity)
-        elif tag == "relationship" and (related := read_related(fields)):
+        elif tag == "relationship" and (related := read_relationship(fields, rich)):
             relationships.append(related)
         elif tag != "content_keywords":  # a summary that LightRAG asks for and never uses
             dropped += 1

@@ -15,17 +15,6 @@ from ..text.tokens import count_tokens
 from .json_replies import Items, Pairs, is_array, read_line, read_text, read_values
 from .task import Fields, Task
 
-SUMMARISE_SYSTEM = (
-    "You merge several descriptions of one thing into a single one. Keep every fact, say each once,"
-    " resolve contradictions, write in the third person and name the thing. Reply with the"
-    " description alone."
-)
-SUMMARISE_TEMPLATE = """Thing: $name
-
-Descriptions:
-$descriptions
-
-Merge them into one description of at most $max_tokens tokens."""
 MAX_TOKENS = 500
 
 
@@ -61,23 +50,23 @@ def show_summarise(fields: Fields) -> Fields:
 SUMMARISE = Task(
     name="summarise",
     stage="build",
-    system=SUMMARISE_SYSTEM,
-    template=SUMMARISE_TEMPLATE,
+    system=(
+        "You merge several descriptions of one thing into a single one. Keep every fact, say each"
+        " once, resolve contradictions, write in the third person and name the thing. Reply with"
+        " the description alone."
+    ),
+    template="""Thing: $name
+
+Descriptions:
+$descriptions
+
+Merge them into one description of at most $max_tokens tokens.""",
     parse=read_line,
     rule=summarise_by_rule,
     show=show_summarise,
 )
 
 
-CLUSTER_SUMMARY_SYSTEM = (
-    "You summarise texts that belong together, keeping as many details as fit. Reply with the"
-    " summary alone."
-)
-CLUSTER_SUMMARY_TEMPLATE = """Texts:
-
-$texts
-
-Summarise them in at most $max_tokens tokens."""
 CLUSTER_MAX_TOKENS = 100
 
 
@@ -98,8 +87,15 @@ def show_cluster_summary(fields: Fields) -> Fields:
 CLUSTER_SUMMARY = Task(
     name="cluster_summary",
     stage="build",
-    system=CLUSTER_SUMMARY_SYSTEM,
-    template=CLUSTER_SUMMARY_TEMPLATE,
+    system=(
+        "You summarise texts that belong together, keeping as many details as fit. Reply with the"
+        " summary alone."
+    ),
+    template="""Texts:
+
+$texts
+
+Summarise them in at most $max_tokens tokens.""",
     parse=read_line,
     rule=cluster_summary_by_rule,
     max_tokens=300,
@@ -107,21 +103,6 @@ CLUSTER_SUMMARY = Task(
 )
 
 
-REPORT_SYSTEM = (
-    "You write a report on one community of a knowledge graph, for readers who will use it in place"
-    " of the sources. You are given its entities, relationships and claims, each with a number, or"
-    " reports on its parts. Use nothing else. After each statement name what it rests on, like"
-    " this: [Data: Entities (3, 8); Relationships (12)]. Reply with one JSON object and nothing"
-    ' beside it:\n{"title": a short name for the community that mentions its main entities,'
-    ' "summary": what it is about and how its parts are related, "rating": a number from 0 to 10'
-    ' for its impact, "rating_explanation": one sentence, "findings": [{"summary": a short'
-    ' sentence, "explanation": a paragraph with its data in brackets}, 5 to 10 of these]}'
-)
-REPORT_TEMPLATE = """The community:
-
-$context
-
-Write the report in at most $max_words words."""
 MAX_WORDS = 1500
 LINE = re.compile(r"(Entity|Relationship|Claim|Report) (\S+): ([^\n]*)")
 DATA = {
@@ -248,8 +229,22 @@ def show_community(fields: Fields) -> Fields:
 COMMUNITY_REPORT = Task(
     name="community_report",
     stage="index",
-    system=REPORT_SYSTEM,
-    template=REPORT_TEMPLATE,
+    system=(
+        "You write a report on one community of a knowledge graph, for readers who will use it in"
+        " place of the sources. You are given its entities, relationships and claims, each with a"
+        " number, or reports on its parts. Use nothing else. After each statement name what it"
+        " rests on, like this: [Data: Entities (3, 8); Relationships (12)]. Reply with one JSON"
+        " object and nothing beside it:\n"
+        '{"title": a short name for the community that mentions its main entities, "summary": what'
+        ' it is about and how its parts are related, "rating": a number from 0 to 10 for its'
+        ' impact, "rating_explanation": one sentence, "findings": [{"summary": a short sentence,'
+        ' "explanation": a paragraph with its data in brackets}, 5 to 10 of these]}'
+    ),
+    template="""The community:
+
+$context
+
+Write the report in at most $max_words words.""",
     parse=read_report,
     rule=report_by_rule,
     max_tokens=2000,

@@ -124,13 +124,8 @@ def _hugging_face_spans(text: str, name: str) -> list[Span]:
 
 @lru_cache(maxsize=8)
 def _hugging_face(name: str) -> "tokenizers.Tokenizer":
-    try:
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise MiniragError(
-            "This tokenizer needs the package tokenizers: pip install tokenizers. 'regex' needs"
-            " nothing."
-        ) from error
+    from tokenizers import Tokenizer
+
     path = Path(name) / "tokenizer.json" if Path(name).is_dir() else Path(name)
     try:
         tokenizer = (

@@ -19,7 +19,8 @@ from minirag.algorithms.bm25 import BM25, tokenize
 from minirag.algorithms.pagerank import personalized_pagerank, transition_matrix
 from minirag.algorithms.synonyms import synonymy_pairs
 from minirag.algorithms.vectors import normalize, top_k
-from minirag.corpora.datasets import OPENIE, available, load_dataset
+from minirag.corpora.datasets import OPENIE, load_dataset
+from minirag.corpora.fetching import available
 
 PHRASES, FACTS, PAIRS, PASSAGES = 16_234, 17_000, 14_280, 1_890
 
