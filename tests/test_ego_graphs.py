@@ -11,8 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
-from minirag.algorithms.ego_graphs import ego_graph, members, pool, rank_ego_graphs, touched
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import (
+    TextualGraph,
+    ego_graph,
+    members,
+    pool,
+    rank_ego_graphs,
+    touched,
+)
 from minirag.core.errors import MiniragError
 from minirag.index.ego_graphs import EgoIndex
 from minirag.operators.subgraph import ego_graphs

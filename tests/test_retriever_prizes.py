@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.algorithms.steiner import prize_collecting_steiner_tree
-from minirag.algorithms.textual import TextualGraph
 from minirag.core.errors import MiniragError
 from minirag.index.ego_graphs import EgoIndex
 from minirag.methods.g_retriever import RetrieverOptions, edge_prizes, steiner, with_virtual_nodes

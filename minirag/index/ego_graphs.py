@@ -11,8 +11,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..algorithms.ego_graphs import Direction, ego_graph, members, pool, rank_ego_graphs, touched
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import (
+    Direction,
+    TextualGraph,
+    ego_graph,
+    members,
+    pool,
+    rank_ego_graphs,
+    touched,
+)
 from ..algorithms.vectors import SAME, Floats, normalize
 from ..core.encoder import Encoder, Kind
 from ..core.errors import MiniragError
