@@ -5,7 +5,7 @@ vectors, and which are nearest to a question. All roots at once, as sparse matri
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,6 @@ from scipy import sparse
 from .vectors import SAME, Positions, normalize
 
 Direction = Literal["out", "in", "both"]
-OTHER_WAY: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 QUESTIONS_AT_ONCE = 256
 
 
@@ -226,28 +225,10 @@ def rank_ego_graphs(
     return (places[0], cosines[0]) if given.ndim == 1 else (places, cosines)
 
 
-def touched(
-    graph: TextualGraph, edges: ArrayLike, hops: int, direction: Direction = "out"
-) -> Positions:
-    """The roots whose ego-graphs hold one of the edges at these positions of `graph`, sorted: those
-    that changed when the edges were added, and no others.
-
-    A new edge cannot bring a node into an ego-graph without being in it itself, with both of its
-    ends. hops, direction and errors: as for `members`.
-    """
-    _check_reach(hops, direction)
-    added = np.asarray(edges, dtype=np.int64)
-    heads, tails = (ends[added] for ends in _ends(graph))
-    ends, row = np.unique(np.concatenate([heads, tails]), return_inverse=True)
-    holding, _ = members(graph, hops, OTHER_WAY[direction], ends)
-    both = holding[row[: len(heads)]].multiply(holding[row[len(heads) :]]).tocsr()
-    return np.unique(both.indices)
-
-
 def _check_reach(hops: int, direction: str) -> None:
     if int(hops) != hops or hops < 0:
         raise ValueError(f"hops={hops!r}: expected a whole number, 0 or more.")
-    if direction not in OTHER_WAY:
+    if direction not in get_args(Direction):
         raise ValueError(f"direction={direction!r}: expected 'out', 'in' or 'both'.")
 
 
