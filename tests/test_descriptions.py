@@ -19,7 +19,7 @@ from minirag.algorithms.descriptions import (
     reading_order,
     split,
 )
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 
 EDGES = ((0, "r1", 1), (0, "r2", 2), (1, "r3", 3), (1, "r4", 4), (2, "r5", 3))
 EXAMPLE = TextualGraph(tuple("ABCDE"), EDGES)

@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.core.errors import MiniragError
 from minirag.corpora.detours import NAMES, RELATIONS, VALUES, detours, named_entity
 

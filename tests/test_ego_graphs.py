@@ -7,12 +7,9 @@ import random
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
-from minirag.algorithms.ego_graphs import ego_graph, members, pool, rank_ego_graphs, touched
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph, ego_graph, members, pool, rank_ego_graphs
 from minirag.core.errors import MiniragError
 from minirag.index.ego_graphs import EgoIndex
 from minirag.operators.subgraph import ego_graphs
@@ -202,18 +199,6 @@ def test_errors_name_what_is_wrong():
         rank_ego_graphs(np.ones(3), np.ones((2, 3)), 0)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(st.integers(0, 10**6), st.integers(0, 3), st.sampled_from(DIRECTIONS))
-def test_only_touched_ego_graphs_change(seed, hops, direction):
-    rng = random.Random(seed)
-    grown = random_graph(rng)
-    kept = rng.randint(0, len(grown.edges))
-    before = TextualGraph(grown.nodes, grown.edges[:kept])
-    roots = set(touched(grown, range(kept, len(grown.edges)), hops, direction).tolist())
-    old, new = (list(zip(*map(rows, members(graph, hops, direction)))) for graph in (before, grown))
-    assert roots == {root for root in range(len(grown.nodes)) if old[root] != new[root]}
-
-
 class Counting(TableEncoder):
     """Remembers what it was asked to encode, call by call."""
 
@@ -285,77 +270,10 @@ def test_an_index_ranks_in_one_call():
     assert EgoIndex.build(EMPTY, Counting()).rank("near a?", 3) == []
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(st.integers(0, 10**6), st.integers(0, 3), st.sampled_from(DIRECTIONS))
-def test_an_extended_index_is_the_one_built_anew(seed, hops, direction):
-    rng = random.Random(seed)
-    grown = random_graph(rng, 10, "abcdefgh")
-    nodes = rng.randint(0, len(grown.nodes))
-    kept = [edge for edge in grown.edges if max(edge[0], edge[2]) < nodes and rng.random() < 0.7]
-    added = [edge for edge in grown.edges if edge not in kept]
-    encoder = Counting(letters())
-    before = EgoIndex.build(
-        TextualGraph(grown.nodes[:nodes], tuple(kept)), encoder, hops, direction
-    )
-    known = set(before.rows)
-    encoder.calls.clear()
-    after = before.extended(grown.nodes[nodes:], added)
-    asked = [text for _, texts in encoder.calls for text in texts]
-    assert sorted(asked) == sorted(set(after.rows) - known) and len(encoder.calls) <= 1
-    anew = EgoIndex.build(
-        TextualGraph(grown.nodes, tuple(kept) + tuple(added)), Counting(letters()), hops, direction
-    )
-    assert after.graph == anew.graph and np.allclose(after.pooled, anew.pooled, atol=1e-12)
-    assert np.array_equal(after.node_vectors, anew.node_vectors) and np.array_equal(
-        after.edge_vectors, anew.edge_vectors
-    )
-    assert before.graph.nodes == grown.nodes[:nodes]
-
-
-def test_an_extension_pools_only_what_it_touches(monkeypatch):
-    """A new node at the end of a chain: the two nodes that reach it within two hops, and itself;
-    the rest keep their rows.
-    """
-    chain = TextualGraph(tuple("abcdefg"), tuple((i, "next", i + 1) for i in range(6)))
-    index = EgoIndex.build(chain, Counting(letters()), hops=2)
-    pooled = []
-    monkeypatch.setattr(
-        "minirag.index.ego_graphs.pool",
-        lambda *given: pooled.append(given[2].shape[0]) or pool(*given),
-    )
-    longer = index.extended(["h"], [(6, "next", 7)])
-    assert pooled == [3] and [
-        chain.nodes[i] for i in range(7) if not np.array_equal(longer.pooled[i], index.pooled[i])
-    ] == ["f", "g"]
-    assert np.array_equal(index.extended().pooled, index.pooled) and pooled == [3]
-
-
-def test_an_index_is_saved_and_loaded(tmp_path):
-    index = EgoIndex.build(
-        TextualGraph(("a", 'b\n"', "é"), ((0, "c", 1),)),
-        Counting(letters()),
-        hops=1,
-        direction="in",
-    )
-    again = EgoIndex.load(index.save(tmp_path / "ego"), Counting(letters()))
-    assert (again.graph, again.hops, again.direction) == (index.graph, 1, "in") and np.array_equal(
-        again.pooled, index.pooled
-    )
-    with pytest.raises(MiniragError, match="ego_graphs.json is missing"):
-        EgoIndex.load(tmp_path, Counting())
-    (tmp_path / "ego_graphs.json").write_text(
-        '{"hops": 1, "direction": "in", "nodes": ["a"], "edges": [[0, "r", 9]]}'
-    )
-    with pytest.raises(MiniragError, match="Build them again"):
-        EgoIndex.load(tmp_path, Counting())
-
-
 def test_an_index_says_what_it_cannot_do():
     index = EgoIndex.build(EXAMPLE, Counting())
     with pytest.raises(MiniragError, match="direction='up'"):
         EgoIndex.build(EXAMPLE, Counting(), direction="up")
-    with pytest.raises(MiniragError, match="cannot be extended"):
-        index.extended(["f"], [(0, "r", 6)])
     with pytest.raises(MiniragError, match="from 0 to 4"):
         index.subgraph(5)
     with pytest.raises(MiniragError, match="top=0"):

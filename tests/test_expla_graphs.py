@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from minirag import reproduce_table
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.cli import app
 from minirag.core.errors import MiniragError
 from minirag.core.graph import GraphQuestion, GraphTask

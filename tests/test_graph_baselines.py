@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.core.graph import GraphQuestion, GraphTask
 from minirag.corpora.detours import around_named, detours
 from minirag.reproduce.detours import RANKINGS, Ranking, asked_texts, ego_retrieval_table, near

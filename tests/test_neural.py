@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_model import build_tiny_model
 
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.core.errors import MiniragError
 from minirag.neural import CODE, ModelOptions, pretraining
 from minirag.neural.batches import Collator, Example, TextTable

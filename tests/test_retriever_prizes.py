@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.algorithms.steiner import prize_collecting_steiner_tree
-from minirag.algorithms.textual import TextualGraph
 from minirag.core.errors import MiniragError
 from minirag.index.ego_graphs import EgoIndex
-from minirag.methods.g_retriever import RetrieverOptions, edge_prizes, steiner, with_virtual_nodes
+from minirag.methods.g_retriever import RetrieverOptions, shared_prizes, steiner, with_virtual_nodes
 from minirag.operators import question
 
 from .small import TableEncoder
@@ -53,9 +53,9 @@ def test_example_a_a_chain_of_four():
     """A prize below the price makes an edge cheaper, one above it a virtual node."""
     nodes, edges = [0.9, 0.3, 0.1, 0.8], [0.9, 0.5, 0.1]
     assert node_prizes(nodes, 3).tolist() == [3, 1, 0, 2]
-    assert edge_prizes(edges, 1).tolist() == [1, 0, 0]
+    assert shared_prizes(edges, 1).tolist() == [1, 0, 0]
     ends, costs, prizes, plain, virtual = with_virtual_nodes(
-        chain(4), node_prizes(nodes, 3), edge_prizes(edges, 1), 0.5
+        chain(4), node_prizes(nodes, 3), shared_prizes(edges, 1), 0.5
     )
     assert (ends, costs) == ([(1, 2), (2, 3), (0, 4), (4, 1)], [0.5, 0.5, 0, 0])
     assert (prizes.tolist(), plain, virtual) == ([3, 1, 0, 2, 0.5], [1, 2], [0])
@@ -63,10 +63,10 @@ def test_example_a_a_chain_of_four():
 
 
 def test_example_b_ties_share_a_prize():
-    assert edge_prizes([0.9, 0.8, 0.8, 0.7], 3) == pytest.approx([3, 1, 1, 0.99])
-    assert with_virtual_nodes(chain(5), np.zeros(5), edge_prizes([0.9, 0.8, 0.8, 0.7], 3), 0.5)[1][
-        :2
-    ] == [0, 0]  # all four exceed 0.5: no plain edges
+    assert shared_prizes([0.9, 0.8, 0.8, 0.7], 3) == pytest.approx([3, 1, 1, 0.99])
+    prizes = shared_prizes([0.9, 0.8, 0.8, 0.7], 3)
+    _, costs, *_ = with_virtual_nodes(chain(5), np.zeros(5), prizes, 0.5)
+    assert costs[:2] == [0, 0]  # all four exceed 0.5: no plain edges
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_example_c_a_chain_as_long_as_the_prizes_reach(count, expected, value):
     nodes, edges = [0.9] + [0.1] * (count - 2) + [0.8], [0.1] * (count - 2) + [0.9]
     assert retrieve_subgraph(nodes, edges, chain(count), k=2, k_e=1) == expected
     ends, costs, prizes, *_ = with_virtual_nodes(
-        chain(count), node_prizes(nodes, 2), edge_prizes(edges, 1), 0.5
+        chain(count), node_prizes(nodes, 2), shared_prizes(edges, 1), 0.5
     )
     nodes, tree = prize_collecting_steiner_tree(len(prizes), ends, costs, prizes)
     collected = sum(prizes[node] for node in nodes) - sum(costs[edge] for edge in tree)
@@ -90,7 +90,7 @@ def test_the_price_is_lowered_until_an_edge_is_worth_more():
     """Ten equal edges share a prize of 1: 0.1 each, so the price is 0.0995 and not 0.5, and each
     becomes a virtual node.
     """
-    prizes = edge_prizes([0.5] * 10, 1)
+    prizes = shared_prizes([0.5] * 10, 1)
     assert prizes == pytest.approx([0.1] * 10)
     *_, all_prizes, plain, virtual = with_virtual_nodes(chain(11), np.zeros(11), prizes, 0.5)
     assert (plain, virtual) == ([], list(range(10))) and all_prizes[11:] == pytest.approx(
@@ -104,9 +104,9 @@ def test_the_price_is_lowered_until_an_edge_is_worth_more():
 
 
 def test_a_value_of_zero_or_below_still_ranks():
-    assert edge_prizes([0.5, 0.0, 0.0, -0.2], 2) == pytest.approx([2, 0.5, 0.5, 0])
-    assert edge_prizes([-0.5, -0.1], 2).tolist() == [1, 2]
-    assert edge_prizes([0.0, -0.0], 5).tolist() == [0.5, 0.5]
+    assert shared_prizes([0.5, 0.0, 0.0, -0.2], 2) == pytest.approx([2, 0.5, 0.5, 0])
+    assert shared_prizes([-0.5, -0.1], 2).tolist() == [1, 2]
+    assert shared_prizes([0.0, -0.0], 5).tolist() == [0.5, 0.5]
 
 
 def test_equal_nodes_are_taken_by_position():
@@ -129,7 +129,7 @@ def released_edge_prizes(similarities, k_e):
 
 @given(st.lists(st.sampled_from([0.9, 0.8, 0.5, 0.1, 0.0, -0.3]), max_size=20), st.integers(0, 8))
 def test_edge_prizes_rank_by_rank(similarities, k_e):
-    prizes = edge_prizes(similarities, k_e)
+    prizes = shared_prizes(similarities, k_e)
     assert prizes.tolist() == pytest.approx(released_edge_prizes(similarities, k_e))
     assert [prize for _, prize in sorted(zip(similarities, prizes.tolist()))] == sorted(
         prizes.tolist()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from minirag import viz
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node

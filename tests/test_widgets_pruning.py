@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from minirag import viz
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.core.errors import MiniragError
 from minirag.viz.scene import Colour
 from minirag.widgets import PruningExplorer

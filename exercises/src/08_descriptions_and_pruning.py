@@ -231,7 +231,7 @@ print(named(rebuilt, again) == named(nodes, edges))
 
 # %%
 from minirag.algorithms.descriptions import describe as package_describe
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 
 names = "Newport", "Newport", "Dover via Calais"
 print(package_describe(TextualGraph(names, ((0, "is not", 1), (1, "trades with", 2)))))
@@ -423,7 +423,7 @@ print(f"pruned:   {unit(pooled(*alphas)) @ question:.2f}")
 from random import Random
 
 from minirag.algorithms import descriptions as package
-from minirag.algorithms.textual import TextualGraph
+from minirag.algorithms.ego_graphs import TextualGraph
 
 random = Random(0)
 for _ in range(60):

@@ -9,7 +9,7 @@ import re
 from collections import deque
 from collections.abc import Iterable
 
-from .textual import TextualGraph
+from .ego_graphs import TextualGraph
 
 TO, VIA = " is connected to ", " via "
 SUFFIX = re.compile(r" \[([0-9]+)\]")

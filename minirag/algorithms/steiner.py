@@ -13,69 +13,44 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import inf, isfinite
-from typing import Literal, NamedTuple, get_args
 
-Pruning = Literal["gw", "strong", "none"]
-PRUNINGS = get_args(Pruning)
+Ends = list[tuple[int, int]]
 Tree = tuple[list[int], list[int]]  # positions of its nodes and of its edges
 
 TOLERANCE = 1e-12  # of an edge's cost and the time: what is left of an edge below this is rounding
 STOP, LOOK = 0, 1  # kinds of events; at equal times a cluster goes idle first
 
 
-class Instance(NamedTuple):
-    """Each edge's ends and cost, each node's prize, and the root, if there is one."""
-
-    ends: list[tuple[int, int]]
-    costs: list[float]
-    prizes: list[float]
-    root: int | None
-
-
 def prize_collecting_steiner_tree(
-    count: int,
-    edges: Iterable[Sequence[int]],
-    costs: Iterable[float],
-    prizes: Iterable[float],
-    root: int | None = None,
-    pruning: Pruning = "gw",
+    count: int, edges: Iterable[Sequence[int]], costs: Iterable[float], prizes: Iterable[float]
 ) -> Tree:
     """A tree with small cost(tree) + missed prizes: sorted positions of its nodes and its edges.
 
     count: number of nodes. edges: (m, 2) node positions, undirected; parallel edges and self-loops
-    are allowed. costs (m,) and prizes (count,): finite and not negative. root: a node that the tree
-    must hold, or None. pruning: "gw" (Goemans and Williamson), "strong" (the best subtree of the
-    unpruned tree) or "none". The tree always has a node, unless `count` is 0.
+    are allowed. costs (m,) and prizes (count,): finite and not negative. The tree always has a
+    node, unless `count` is 0.
 
-    With OPT the least cost + missed prizes of any tree (through `root`, if given), up to rounding:
-
-    - "gw":     cost + 2 * missed <= 2 * OPT
-    - "strong": cost + missed <= 2 * OPT, and never more than with "gw"
-    - "none":   no promise
-
-    None bounds prizes - cost, which may be far from the best. Goemans and Williamson's own factor,
-    2 - 1/(n-1), is for a given root. For one unrooted growth as here, Johnson, Minkoff and Phillips
-    claimed it too; Feofiloff and others showed that 2 holds and is tight. Equal times are settled
-    by position: a cluster goes idle before moats meet, the lower position first, so that of two
-    equal prizes that never meet the higher position stays. Raises ValueError for anything else.
+    With OPT the least cost + missed prizes of any tree, cost + 2 * missed <= 2 * OPT, up to
+    rounding. Nothing bounds prizes - cost, which may be far from the best. Goemans and Williamson's
+    own factor, 2 - 1/(n-1), is for a given root. For one unrooted growth as here, Johnson, Minkoff
+    and Phillips claimed it too; Feofiloff and others showed that 2 holds and is tight. Equal times
+    are settled by position: a cluster goes idle before moats meet, the lower position first, so
+    that of two equal prizes that never meet the higher position stays. Raises ValueError for
+    anything else.
 
     Source: Survey, Sec. 6.1 (op-subgraph)
     """
     ends = [(int(u), int(v)) for u, v in edges]
-    instance = Instance(ends, [float(c) for c in costs], [float(p) for p in prizes], root)
-    _check(instance, count, pruning)
+    costs, prizes = [float(c) for c in costs], [float(p) for p in prizes]
+    _check(count, ends, costs, prizes)
     if not count:
         return [], []
-    growth = Growth(instance)
-    last = growth.run()
-    nodes, tree = _without_idle_branches(growth, last, cut=pruning == "gw")
-    if pruning == "strong":
-        nodes, tree = _best_subtree(nodes, tree, instance)
+    growth = Growth(ends, costs, prizes)
+    nodes, tree = _without_idle_branches(growth, growth.run())
     return sorted(nodes), sorted(tree)
 
 
-def _check(instance: Instance, count: int, pruning: str) -> None:
-    ends, costs, prizes, root = instance
+def _check(count: int, ends: Ends, costs: list[float], prizes: list[float]) -> None:
     if (len(costs), len(prizes)) != (len(ends), count):
         raise ValueError(
             f"{len(costs)} costs and {len(prizes)} prizes for {len(ends)} edges and {count} nodes: "
@@ -91,10 +66,6 @@ def _check(instance: Instance, count: int, pruning: str) -> None:
             raise ValueError(
                 f"edge {place} is ({u}, {v}): both ends must be positions of the {count} nodes."
             )
-    if root is not None and not 0 <= root < count:
-        raise ValueError(f"root={root}: a position of the {count} nodes, or None, is expected.")
-    if pruning not in PRUNINGS:
-        raise ValueError(f"pruning={pruning!r}: one of {', '.join(PRUNINGS)} is expected.")
 
 
 @dataclass(slots=True, eq=False)
@@ -126,19 +97,14 @@ class Growth:
     merging two clusters moves the notes of the smaller one only.
     """
 
-    def __init__(self, instance: Instance) -> None:
-        self.ends, self.costs, prizes, root = instance
+    def __init__(self, ends: Ends, costs: list[float], prizes: list[float]) -> None:
+        self.ends, self.costs = ends, costs
         self.now = 0.0
         self.clusters = [Cluster(node, prize) for node, prize in enumerate(prizes)]
-        # The cluster that holds the root; it never grows.
-        self.root = None if root is None else self.clusters[root]
         self.version = [0] * len(self.ends)  # of an edge: notes of an older version are void
-        self.events = list[
-            tuple[float, int, int, int, int]
-        ]()  # heap: time, kind, of what, cluster, version
+        # heap: time, kind, of what, cluster, version
+        self.events: list[tuple[float, int, int, int, int]] = []
         self.growing = self.count = len(prizes)
-        if self.root:
-            self.root.stopped, self.growing = 0.0, self.growing - 1
         for edge, (u, v) in enumerate(self.ends):
             if u != v:
                 self.share_out(edge, self.costs[edge], self.clusters[u], self.clusters[v])
@@ -146,8 +112,8 @@ class Growth:
             self.plan(cluster)
 
     def run(self) -> Cluster:
-        """The cluster to take the tree from: the last one growing, or the one around the root."""
-        while self.growing > (self.root is None):
+        """The last cluster growing, from which the tree is taken."""
+        while self.growing > 1:
             time, kind, edge, number, version = heappop(self.events)
             cluster = self.clusters[number]
             if cluster.stopped < inf:
@@ -161,7 +127,7 @@ class Growth:
                 if version == self.version[edge]:
                     self.look(edge)
                 self.announce(cluster)
-        return self.root or next(cluster for cluster in self.clusters if cluster.stopped == inf)
+        return next(cluster for cluster in self.clusters if cluster.stopped == inf)
 
     def look(self, edge: int) -> None:
         """Merge along an edge that is covered, or share out the rest of it."""
@@ -187,9 +153,8 @@ class Growth:
             heappush(cluster.notes, (self.clock(cluster) + share, edge, self.version[edge]))
 
     def merge(self, edge: int, first: Cluster, second: Cluster) -> None:
-        """A new cluster with what is left of both prizes; one around the root never grows."""
+        """A new cluster with what is left of both prizes."""
         idle = [cluster for cluster in (first, second) if cluster.stopped < inf]
-        rooted = self.root is first or self.root is second
         few, many = sorted((first, second), key=lambda cluster: len(cluster.notes))
         later = self.clock(many) - self.clock(few)
         for clock, noted, version in few.notes:
@@ -200,26 +165,23 @@ class Growth:
             left=sum(max(0.0, cluster.left - self.moat(cluster)) for cluster in (first, second)),
             born=self.now,
             zero=self.now - self.clock(many),
-            stopped=self.now if rooted else inf,
             notes=many.notes,
             edge=edge,
             parts=(first, second),
-            idle=idle[0] if idle and not rooted else None,
+            idle=idle[0] if idle else None,
         )
         for cluster in (first, second):
             cluster.up, cluster.gap, cluster.inside = made, self.moat(cluster), made
             cluster.stopped, cluster.notes = min(self.now, cluster.stopped), []
         self.clusters.append(made)
-        self.growing += len(idle) - 2 + (not rooted)
-        self.root = made if rooted else self.root
+        self.growing += len(idle) - 1
         self.plan(made)
 
     def plan(self, cluster: Cluster) -> None:
         """The events of a new cluster: when its prizes will be spent, the first edge to look at."""
-        if cluster.stopped == inf:
-            spent = cluster.born + cluster.left
-            heappush(self.events, (spent, STOP, cluster.number, cluster.number, 0))
-            self.announce(cluster)
+        spent = cluster.born + cluster.left
+        heappush(self.events, (spent, STOP, cluster.number, cluster.number, 0))
+        self.announce(cluster)
 
     def announce(self, cluster: Cluster) -> None:
         """Make an event of a growing cluster's earliest valid note."""
@@ -252,15 +214,15 @@ class Growth:
         return min(self.now, cluster.stopped) - cluster.zero
 
 
-def _without_idle_branches(growth: Growth, last: Cluster, cut: bool) -> Tree:
-    """Nodes and merge edges of the last cluster; with `cut`, an idle part stays only if a later
-    edge that stays ends in it.
+def _without_idle_branches(growth: Growth, last: Cluster) -> Tree:
+    """Nodes and merge edges of the last cluster; an idle part stays only if a later edge that stays
+    ends in it.
     """
     kept, touched, tree = {last}, set[Cluster](), list[int]()
     for made in reversed(growth.clusters[growth.count :]):
         if made not in kept:
             continue
-        parts = {part for part in made.parts if not cut or part is not made.idle or part in touched}
+        parts = {part for part in made.parts if part is not made.idle or part in touched}
         kept |= parts
         if len(parts) == 2:
             tree.append(made.edge)
@@ -270,31 +232,3 @@ def _without_idle_branches(growth: Growth, last: Cluster, cut: bool) -> Tree:
                     touched.add(around)
                     around = around.inside
     return [node for node in range(growth.count) if growth.clusters[node] in kept], tree
-
-
-def _best_subtree(nodes: list[int], tree: list[int], instance: Instance) -> Tree:
-    """The subtree with the most prizes - cost: a branch stays if it is worth more than its edge."""
-    ends, costs, prizes, root = instance
-    beside: dict[int, list[tuple[int, int]]] = {node: [] for node in nodes}
-    for edge in sorted(tree):
-        u, v = ends[edge]
-        beside[u].append((v, edge))
-        beside[v].append((u, edge))
-    order = [min(nodes) if root is None else root]
-    above: dict[int, tuple[int, int]] = {}  # node -> the node above it, and the edge to it
-    for node in order:  # grows meanwhile
-        for child, edge in beside[node]:
-            if child != order[0] and child not in above:
-                above[child] = (node, edge)
-                order.append(child)
-    worth = {node: prizes[node] for node in nodes}
-    for node in reversed(order[1:]):
-        parent, edge = above[node]
-        worth[parent] += max(0.0, worth[node] - costs[edge])
-    top = min(nodes, key=lambda node: (-worth[node], node)) if root is None else root
-    kept = {top}
-    for node in order[1:]:
-        parent, edge = above[node]
-        if parent in kept and worth[node] > costs[edge]:
-            kept.add(node)
-    return list(kept), [above[node][1] for node in kept if node != top]

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import TextualGraph
 from .corpus import Chunk
 from .errors import MiniragError
 from .files import dump_jsonl, read_jsonl, write_atomic

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ..algorithms.ego_graphs import Direction, ego_graph
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import Direction, TextualGraph, ego_graph
 from ..core.errors import MiniragError
 from ..core.graph import GraphQuestion, GraphTask
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import TextualGraph
 from ..core.errors import MiniragError
 from ..core.graph import GraphQuestion, GraphTask
 from .fetching import available, fetch, find_dataset

@@ -1,27 +1,29 @@
 """The ego-graph of every node of a textual graph, each as one vector: what GRAG searches."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..algorithms.ego_graphs import Direction, ego_graph, members, pool, rank_ego_graphs, touched
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import (
+    Direction,
+    TextualGraph,
+    ego_graph,
+    members,
+    pool,
+    rank_ego_graphs,
+)
 from ..algorithms.vectors import SAME, Floats, normalize
 from ..core.encoder import Encoder, Kind
 from ..core.errors import MiniragError
-from ..core.files import write_atomic
 from ..core.graph import Graph
 from ..core.trace import VectorStep
 from .vectors import Found, Queries, VectorIndex
 
-FILE = "ego_graphs.json"
 Rows = Mapping[str, int]
 Vectors = NDArray[np.float32]
 Ranked = list[tuple[int, float]]  # roots and cosines, best first
@@ -94,7 +96,8 @@ class EgoIndex:
             inside = members(graph, hops, direction)
         except ValueError as error:
             raise MiniragError(f"The ego-graphs cannot be made: {error}") from error
-        rows, vectors = _encoded(graph, encoder, {}, np.zeros((0, 0), dtype=np.float32))
+        texts = list(dict.fromkeys((*graph.nodes, *(text for _, text, _ in graph.edges))))
+        rows, vectors = {text: row for row, text in enumerate(texts)}, encoder.encode(texts)
         nodes, edges = (vectors[places] for places in _places(graph, rows))
         return cls(graph, encoder, hops, direction, rows, vectors, pool(nodes, edges, *inside))
 
@@ -184,78 +187,6 @@ class EgoIndex:
         except ValueError as error:
             raise MiniragError(f"These ego-graphs cannot be joined: {error}") from error
         return tuple(np.unique(nodes.indices).tolist()), tuple(np.unique(edges.indices).tolist())
-
-    def extended(
-        self, nodes: Iterable[str] = (), edges: Iterable[tuple[int, str, int]] = ()
-    ) -> "EgoIndex":
-        """The index of the graph with these texts as further nodes and these `(head, text, tail)`
-        as further edges, as if built anew.
-
-        Positions go on where the graph's nodes end. Only texts that the index does not know are
-        encoded, and only ego-graphs that the addition touches are pooled again.
-        """
-        before = len(self.graph.nodes)
-        try:
-            graph = TextualGraph(self.graph.nodes + tuple(nodes), self.graph.edges + tuple(edges))
-        except ValueError as error:
-            raise MiniragError(f"The graph cannot be extended: {error}") from error
-        rows, vectors = _encoded(graph, self.encoder, self.rows, self.text_vectors)
-        added = range(len(self.graph.edges), len(graph.edges))
-        old = touched(graph, added, self.hops, self.direction)
-        roots = np.union1d(old, np.arange(before, len(graph.nodes))).astype(np.int64)
-        pooled = np.zeros((len(graph.nodes), vectors.shape[1]))
-        pooled[:before] = self.pooled
-        if len(roots):
-            of_nodes, of_edges = (vectors[places] for places in _places(graph, rows))
-            inside = members(graph, self.hops, self.direction, roots)
-            pooled[roots] = pool(of_nodes, of_edges, *inside)
-        return EgoIndex(graph, self.encoder, self.hops, self.direction, rows, vectors, pooled)
-
-    def save(self, folder: str | Path) -> Path:
-        """Write graph and choices to a folder, in an open format. Vectors stay in the embedding
-        cache.
-        """
-        kept = {
-            "hops": self.hops,
-            "direction": self.direction,
-            "nodes": self.graph.nodes,
-            "edges": self.graph.edges,
-        }
-        write_atomic(Path(folder) / FILE, json.dumps(kept, ensure_ascii=False) + "\n")
-        return Path(folder)
-
-    @classmethod
-    def load(cls, folder: str | Path, encoder: Encoder) -> "EgoIndex":
-        """Read what `save` wrote. Raises `MiniragError` where the folder holds nothing complete."""
-        path = Path(folder) / FILE
-        if not path.is_file():
-            raise MiniragError(
-                f"{folder} holds no saved ego-graphs: {FILE} is missing. Build them again."
-            )
-        try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            graph = TextualGraph(tuple(kept["nodes"]), tuple(map(tuple, kept["edges"])))
-            return cls.build(graph, encoder, kept["hops"], kept["direction"])
-        except (ValueError, LookupError, TypeError) as error:
-            raise MiniragError(
-                f"{path} cannot be read as saved ego-graphs ({type(error).__name__}: {error})."
-                " Build them again."
-            ) from error
-
-
-def _encoded(
-    graph: TextualGraph, encoder: Encoder, rows: Rows, vectors: Vectors
-) -> tuple[Rows, Vectors]:
-    """`(rows, vectors)` with every text of the graph: those that `rows` does not know yet are
-    encoded in one call and put at the end.
-    """
-    texts = dict.fromkeys((*graph.nodes, *(text for _, text, _ in graph.edges)))
-    fresh = [text for text in texts if text not in rows]
-    if not fresh and len(rows):
-        return rows, vectors
-    found = encoder.encode(fresh)
-    vectors = np.concatenate([vectors, found]) if len(rows) else found
-    return {**rows, **{text: row for row, text in enumerate(fresh, start=len(rows))}}, vectors
 
 
 def _places(graph: TextualGraph, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

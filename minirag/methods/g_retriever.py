@@ -8,7 +8,7 @@ of the released code for WebQSP, so that `follow="code"` changes nothing. Known 
 reproduced: in the survey's code edges never get a prize.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple
@@ -20,7 +20,16 @@ from ..algorithms.descriptions import describe, flat_text
 from ..algorithms.steiner import prize_collecting_steiner_tree
 from ..core.options import Count, NotNegative
 from ..core.results import Retrieval
-from ..core.trace import SHOWN, EdgeStep, NodeStep, SteinerStep, Step, SubgraphStep, VectorStep
+from ..core.trace import (
+    SHOWN,
+    EdgeStep,
+    NodeStep,
+    SteinerStep,
+    Step,
+    SubgraphStep,
+    Vector,
+    VectorStep,
+)
 from ..index import EgoIndex
 from ..neural import Distance, HardPrompt
 from ..operators import node, question, relationship
@@ -47,51 +56,51 @@ class RetrieverOptions(PromptOptions):
 
 
 def steiner(
-    asked: VectorStep, index: EgoIndex, options: RetrieverOptions = RetrieverOptions()
+    z_q: VectorStep, index: EgoIndex, options: RetrieverOptions = RetrieverOptions()
 ) -> tuple[NodeStep, EdgeStep, SteinerStep]:
     """Nodes and edges near a question, and the tree that collects their prizes.
 
-    index: of any hops; only the vectors of nodes and edges are looked at. The items of the last
-    step are the nodes and edges with a prize, the highest first, nodes before edges where they tie.
+    z_q: the question as a vector. index: of any hops; only the vectors of nodes and edges are
+    searched.
 
     Source: GRAG, Sec. 5.1 (tab-2); Survey, Sec. 6.1 (op-subgraph)
     """
-    graph, ends = index.graph, [(head, tail) for head, _, tail in index.graph.edges]
-    # The k nodes nearest to the question, and the edges with one of the k_e highest cosines, which
-    # may be many: all edges with the same text have the same.
-    [near_nodes] = node.vdb([asked], index.node_index, options.k)
-    [near_edges] = relationship.vdb([asked], index.edge_index, options.k_e)
-    # Prizes k, k - 1, ..., 1 by rank. Edges share those of their rank.
-    node_prizes, bonus = np.zeros(len(graph.nodes)), np.zeros(len(ends))
-    node_prizes[[row.index for row in near_nodes.nodes]] = range(len(near_nodes.nodes), 0, -1)
-    cosines = [row.score for row in near_edges.edges]
-    bonus[[row.index for row in near_edges.edges]] = edge_prizes(cosines, options.k_e)
-    nodes, edges = set(range(len(graph.nodes))), set[int]()
-    if ends:  # the released code returns a graph without edges whole
-        # An edge's prize makes it cheaper. Where the prize exceeds the price, the rest becomes the
-        # prize of a virtual node in the middle of the edge.
-        instance = with_virtual_nodes(ends, node_prizes, bonus, options.edge_cost)
-        # The tree with the highest prizes, less the prices of its edges, by an approximation.
-        tree_nodes, tree_edges = prize_collecting_steiner_tree(
-            len(instance.prizes), instance.ends, instance.costs, instance.prizes
-        )
-        # Back in the graph: taking a virtual node means taking its edge, and an edge both its ends.
-        edges = {instance.plain[edge] for edge in tree_edges if edge < len(instance.plain)}
-        edges |= {instance.virtual[each - len(nodes)] for each in tree_nodes if each >= len(nodes)}
-        nodes = nodes & set(tree_nodes) | {end for edge in edges for end in ends[edge]}
-    prized = count_of(near_nodes.nodes, "node"), count_of(near_edges.edges, "edge")
-    summary = f"prizes on {' and '.join(prized)}; the tree that collects them has"
-    summary += f" {count_of(nodes, 'node')} and {count_of(edges, 'edge')}"
-    rows = [*zip(graph.nodes, node_prizes.tolist()), *zip(graph.lines(), bonus.tolist())]
-    items = sorted((row for row in rows if row[1] > 0), key=lambda row: -row[1])[:SHOWN]
-    tree = SteinerStep(
-        "steiner", summary, tuple(items), nodes=tuple(sorted(nodes)), edges=tuple(sorted(edges)),
-        node_prizes=node_prizes, edge_prizes=bonus,
-    )  # fmt: skip
-    return near_nodes, near_edges, tree
+    count = len(index.graph.nodes)
+    ends = [(head, tail) for head, _, tail in index.graph.edges]
+
+    # Retrieval: the k nodes nearest to the question, and the edges with one of the k_e highest
+    # cosines. These edges may be many, because edges with the same text have the same cosine.
+    [near_nodes] = node.vdb([z_q], index.node_index, options.k)
+    [near_edges] = relationship.vdb([z_q], index.edge_index, options.k_e)
+
+    # Prizes: k, k - 1, ..., 1 for the nodes in their order; edges with the same cosine share one.
+    node_prizes, edge_prizes = np.zeros(count), np.zeros(len(ends))
+    node_prizes[[near.index for near in near_nodes.nodes]] = range(len(near_nodes.nodes), 0, -1)
+    cosines = [near.score for near in near_edges.edges]
+    edge_prizes[[near.index for near in near_edges.edges]] = shared_prizes(cosines, options.k_e)
+
+    # The released code returns a graph without edges whole.
+    if not ends:
+        return near_nodes, near_edges, steiner_step(index, node_prizes, edge_prizes, range(count))
+
+    # Virtual nodes: only nodes have prizes in the tree's problem. An edge's prize makes the edge
+    # cheaper; where it exceeds the price, the rest is the prize of a virtual node on the edge.
+    problem = with_virtual_nodes(ends, node_prizes, edge_prizes, options.edge_cost)
+
+    # The prize-collecting Steiner tree: high prizes, less the costs of the edges that join them.
+    tree_nodes, tree_edges = prize_collecting_steiner_tree(
+        len(problem.prizes), problem.ends, problem.costs, problem.prizes
+    )
+
+    # Back in the graph: a virtual node of the tree stands for its edge, an edge brings its ends.
+    edges = {problem.plain[edge] for edge in tree_edges if edge < len(problem.plain)}
+    edges |= {problem.virtual[place - count] for place in tree_nodes if place >= count}
+    nodes = {place for place in tree_nodes if place < count}
+    nodes |= {end for edge in edges for end in ends[edge]}
+    return near_nodes, near_edges, steiner_step(index, node_prizes, edge_prizes, nodes, edges)
 
 
-def edge_prizes(similarities: ArrayLike, k_e: int = 5) -> NDArray[np.float64]:
+def shared_prizes(similarities: ArrayLike, k_e: int = 5) -> NDArray[np.float64]:
     """(m,) prizes for the edges with one of the k_e highest *distinct* similarities, 0 for all
     others.
 
@@ -115,11 +124,11 @@ def edge_prizes(similarities: ArrayLike, k_e: int = 5) -> NDArray[np.float64]:
 
 
 class VirtualNodes(NamedTuple):
-    """A Steiner instance in which a virtual node follows the real ones for each edge whose prize
-    exceeds its price.
+    """A Steiner problem in which a virtual node follows the real ones for each edge whose prize
+    exceeds its price: the ends and costs of its edges, the prizes of its nodes.
 
-    plain: the original position of each of the first edges, which keep both their ends; virtual:
-    that of each virtual node.
+    plain: where in the graph the first of its edges stand, those that keep both their ends;
+    virtual: the edge that each virtual node stands for.
     """
 
     ends: list[tuple[int, int]]
@@ -131,25 +140,47 @@ class VirtualNodes(NamedTuple):
 
 def with_virtual_nodes(
     edges: Sequence[tuple[int, int]],
-    prizes: NDArray[np.float64],
-    bonus: NDArray[np.float64],
+    node_prizes: NDArray[np.float64],
+    edge_prizes: NDArray[np.float64],
     edge_cost: float,
 ) -> VirtualNodes:
-    """The instance to solve, from the prizes of nodes and those of edges (`bonus`). The price is
-    lowered to 0.995 of the highest edge prize, so that at least one edge is worth more than it
-    costs; a virtual node has two edges for nothing.
+    """The problem to solve. The price of an edge is `edge_cost`, but at most 0.995 of the highest
+    edge prize, so that at least one edge is worth more than it costs. A virtual node is joined to
+    both ends of its edge for nothing.
 
     Source: GRAG, Sec. 5.1 (tab-2)
     """
-    price = min(edge_cost, bonus.max() * (1 - FADE / 2)) if bonus.any() else edge_cost
-    plain = [edge for edge in range(len(edges)) if bonus[edge] <= price]
-    virtual = [edge for edge in range(len(edges)) if bonus[edge] > price]
-    ends, costs = [edges[edge] for edge in plain], [price - bonus[edge] for edge in plain]
-    for middle, edge in enumerate(virtual, start=len(prizes)):
+    highest = edge_prizes.max()
+    price = min(edge_cost, highest * (1 - FADE / 2)) if highest else edge_cost
+    plain = [edge for edge in range(len(edges)) if edge_prizes[edge] <= price]
+    virtual = [edge for edge in range(len(edges)) if edge_prizes[edge] > price]
+    ends, costs = [edges[edge] for edge in plain], [price - edge_prizes[edge] for edge in plain]
+    for middle, edge in enumerate(virtual, start=len(node_prizes)):
         ends += [(edges[edge][0], middle), (middle, edges[edge][1])]
         costs += [0.0, 0.0]
-    all_prizes = np.concatenate([prizes, bonus[virtual] - price])
-    return VirtualNodes(ends, costs, all_prizes, plain, virtual)
+    prizes = np.concatenate([node_prizes, edge_prizes[virtual] - price])
+    return VirtualNodes(ends, costs, prizes, plain, virtual)
+
+
+def steiner_step(
+    index: EgoIndex, node_prizes: Vector, edge_prizes: Vector, nodes: Collection[int],
+    edges: Collection[int] = (),
+) -> SteinerStep:  # fmt: skip
+    """The tree for a trace. Its items are the nodes and edges with a prize, the highest first,
+    nodes before edges where they tie.
+    """
+    prized = [count_of(np.flatnonzero(node_prizes), "node")]
+    prized += [count_of(np.flatnonzero(edge_prizes), "edge")]
+    summary = f"prizes on {' and '.join(prized)}; the tree that collects them has"
+    summary += f" {count_of(nodes, 'node')} and {count_of(edges, 'edge')}"
+    labels = index.node_index.labels + index.edge_index.labels
+    prizes = [*node_prizes.tolist(), *edge_prizes.tolist()]
+    rows = [row for row in zip(labels, prizes) if row[1] > 0]
+    items = tuple(sorted(rows, key=lambda row: -row[1])[:SHOWN])
+    places = {"nodes": tuple(sorted(nodes)), "edges": tuple(sorted(edges))}
+    return SteinerStep(
+        "steiner", summary, items, **places, node_prizes=node_prizes, edge_prizes=edge_prizes
+    )
 
 
 class GRetriever(GraphPrompted):

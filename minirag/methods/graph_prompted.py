@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import TextualGraph
 from ..algorithms.vectors import SAME, normalize
 from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder

@@ -21,7 +21,7 @@ from ..llm import Counts, Ledger
 from . import ModelOptions
 
 if TYPE_CHECKING:  # torch is heavy: what a bundle says of itself is read without it
-    from ..algorithms.textual import TextualGraph
+    from ..algorithms.ego_graphs import TextualGraph
     from .batches import Example, GraphBatch
     from .model import GraphPrompt
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algorithms.bm25 import BM25
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import TextualGraph
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
 from ..core.graph import GraphQuestion, GraphTask

@@ -18,8 +18,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from ..algorithms.descriptions import describe_all, flat_text
-from ..algorithms.ego_graphs import Direction, ego_graph
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import Direction, TextualGraph, ego_graph
 from ..core.display import progress
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import TextualGraph
 from ..core.errors import MiniragError
 from ..core.graph import Graph
 from .charts import Highlight, as_roles

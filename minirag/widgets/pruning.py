@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..algorithms.ego_graphs import TextualGraph
 from ..algorithms.flow import PathSearch, expands, resource_flow, search_paths
-from ..algorithms.textual import TextualGraph
 from ..algorithms.vectors import normalize
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError

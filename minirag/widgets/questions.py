@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from ..algorithms.bm25 import BM25, tokenize
-from ..algorithms.textual import TextualGraph
+from ..algorithms.ego_graphs import TextualGraph
 from ..core.corpus import Corpus, Question
 from ..core.errors import MiniragError
 from ..core.graph import GraphQuestion

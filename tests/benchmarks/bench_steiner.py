@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 from minirag.algorithms.steiner import prize_collecting_steiner_tree
-from minirag.methods.g_retriever import edge_prizes, with_virtual_nodes
+from minirag.methods.g_retriever import shared_prizes, with_virtual_nodes
 
 WEBQSP = 1_371, 4_252  # nodes and edges of an average WebQSP graph, GRAG's Table 1
 
@@ -57,7 +57,7 @@ def tree_of(nodes, edges, ends, k=3, k_e=5):
     """G-Retriever's tree for these cosines."""
     prizes = np.zeros(len(nodes))
     prizes[np.argsort(nodes)[-k:]] = range(1, k + 1)
-    instance = with_virtual_nodes(ends, prizes, edge_prizes(edges, k_e), 0.5)
+    instance = with_virtual_nodes(ends, prizes, shared_prizes(edges, k_e), 0.5)
     return prize_collecting_steiner_tree(
         len(instance.prizes), instance.ends, instance.costs, instance.prizes
     )
