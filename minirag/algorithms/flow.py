@@ -103,24 +103,24 @@ def search_paths(
     flows = {}
     pairs = defaultdict[tuple[Node, Node], list[Scored]](list)  # (start, end) -> its paths
     for start in starts:
-        # Eq. 2, S(v): a node passes alpha * S / out-degree on to each node that it points to.
+        # Eq. 2, S(v): a node passes alpha * S(v) / out-degree on to each node that it points to.
         flows[start] = resource = resource_flow(graph, start, alpha, threshold)
-        # Eq. 3: where S / out-degree is below theta, no path goes on.
+        # Eq. 3: no path goes on from a node where S(v) / out-degree is below theta.
         onward = {v: graph[v] for v in resource if expands(graph, v, resource[v], threshold)}
         paths, more = paths_along(onward, start, starts, max_paths)
         capped += more
-        # Eq. 4, S(P): the sum of S(v) over the nodes of a path, over the number of its edges.
+        # Eq. 4, S(P): the sum of S(v) over the nodes of a path, divided by the number of its edges.
         for path in paths:
             pairs[start, path[-1]].append((path, reliability(path, resource)))
-    # The most reliable paths of each pair enter the pool.
-    best = [sorted(paths, key=most_reliable)[:per_pair] for paths in pairs.values()]
+    # The most reliable paths of each pair enter the global candidate pool.
+    best = [sorted(paths, key=by_reliability)[:per_pair] for paths in pairs.values()]
     pool = [scored for paths in best for scored in paths]
     # The K most reliable paths of the pool.
-    top = sorted(pool, key=most_reliable)[:top_k]
+    top = sorted(pool, key=by_reliability)[:top_k]
     return PathSearch(top, _connections(graph, flows, len(pairs), threshold), capped)
 
 
-def most_reliable(scored: Scored) -> tuple[float, int, tuple[str, ...]]:
+def by_reliability(scored: Scored) -> tuple[float, int, tuple[str, ...]]:
     """What paths are sorted by: reliability, then the shorter path, then names."""
     path, score = scored
     return -round(score, 12), len(path), tuple(map(str, path))
@@ -228,7 +228,7 @@ def edge_flow_paths(
         flows = [sum(flow[edge] for edge in pairwise(path)) for path in paths]
         scored += [(path, total / (len(path) - 1)) for path, total in zip(paths, flows)]
     kept: dict[frozenset[Node], Scored] = {}
-    for path, score in sorted(scored, key=most_reliable):
+    for path, score in sorted(scored, key=by_reliability):
         kept.setdefault(frozenset(path), (path, score))
     return list(kept.values())[: len(scored) // 2][:top_k]
 

@@ -22,10 +22,10 @@ from ..operators.ranking import count_of
 from ..prompts.task import Task
 from . import pathrag_code as code
 from .base import Sections
-from .pathrag_paths import LAYOUTS, FlowGraph, FlowStep, Lines, Reliable, flow_graph, score_passages
+from .pathrag_paths import LAYOUTS, FlowGraph, FlowStep, Lines, flow_graph, score_passages
 from .rich_graph import RichMethod, fill, fitting
 
-# With the question in front, the most reliable path ends the prompt.
+# Eq. 6: the question q begins the prompt; the paths end it (`prompt_paths`).
 QUESTION_FIRST = "Question: $question\n\nPassages:\n\n$passages"
 
 
@@ -58,6 +58,7 @@ class PathRAG(RichMethod):
         traces: list[Sequence[Step]] = []
         # Sec. 4.1, node retrieval: a language model names the keywords K_q of each question q.
         keywords = question.keywords(questions, self.llm, self.chosen.empty)
+        # Sec. 5.1.3: their high levels also find relations for the prompt.
         relations = self.global_relations(keywords)
         for text, asked, edges in zip(questions, keywords, relations):
             # V_q: the N nodes whose names are nearest to the keywords.
@@ -71,16 +72,6 @@ class PathRAG(RichMethod):
             passages = score_passages(paths, self.graph, self.labels)
             traces.append((asked, nodes, edges, seen, paths, passages))
         return traces
-
-    def global_relations(self, keywords: Sequence[KeywordStep]) -> list[EdgeStep]:
-        """What LightRAG's global search finds for the high-level keywords of each question; the
-        prompt has it after the question (Sec. 5.1.3).
-        """
-        options, index = self.chosen, self.relationship_index
-        count = options.nodes if options.global_edges is None else options.global_edges
-        high = [", ".join(asked.high) for asked in keywords]
-        found = self.search(high, relationship.vdb, index, count, code.NO_RELATION)
-        return self.in_global_order(found)
 
     def retrieve_nodes(self, keywords: Sequence[str]) -> NodeStep:
         """V_q: the nearest node of each keyword, then the second nearest of each, and so on until
@@ -99,11 +90,10 @@ class PathRAG(RichMethod):
         return NodeStep("node vdb", f"{summary}, the nearest of each in turn", nodes=nodes)
 
     @code.where(flow="nodes", otherwise=code.edge_flow)
-    def flow_based_pruning(self, names: Sequence[str]) -> tuple[FlowStep, Sequence[Reliable]]:
+    def flow_based_pruning(self, names: Sequence[str]) -> tuple[FlowStep, Sequence[flow.Scored]]:
         """What the flow saw, and the candidate pool: the paths between the named nodes with their
-        reliability, best first. `search_paths` has Eq. 2, 3 and 4 line by line, then the most
-        reliable paths of each pair, of which the paper gives no number; by default all enter the
-        pool.
+        reliability, best first. `search_paths` has Eq. 2, 3 and 4 in their order, then the pool of
+        the most reliable paths of each pair; the paper gives no number, by default they are all.
 
         Source: PathRAG, Eq. 2-4 (eq-2, eq-3, eq-4)
         """
@@ -115,21 +105,33 @@ class PathRAG(RichMethod):
         return FlowStep.of(search, len(names), code.parameters(options)), search.paths
 
     @code.where(ranking="flow", otherwise=code.ablated_choice)
-    def most_reliable(self, pool: Sequence[Reliable], question: str) -> Sequence[Reliable]:
+    def most_reliable(self, pool: Sequence[flow.Scored], question: str) -> Sequence[flow.Scored]:
         """P_q: the K most reliable paths of the pool, which has the best first (Sec. 4.2)."""
         return pool[: self.chosen.top_k]
+
+    def global_relations(self, keywords: Sequence[KeywordStep]) -> list[EdgeStep]:
+        """What LightRAG's global search finds for the high-level keywords of each question (Sec.
+        5.1.3).
+        """
+        options, index = self.chosen, self.relationship_index
+        count = options.nodes if options.global_edges is None else options.global_edges
+        high = [", ".join(asked.high) for asked in keywords]
+        found = self.search(high, relationship.vdb, index, count, code.NO_RELATION)
+        return self.in_global_order(found)
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
     ) -> tuple[Sections, Retrieval]:
-        """The prompt after the question (Sec. 4.3): global relations (Sec. 5.1.3), in the code's
-        setting with their ends, passages and the nodes found, and last the paths.
+        """The prompt after the question (Sec. 4.3): global relations, in the code's setting with
+        their ends, passages and the nodes found, and last the paths.
 
         Source: PathRAG, Eq. 5-6 (eq-5, eq-6); PathRAG, Sec. 5.5 (tokens)
         """
         options, trace = self.chosen, retrieval.trace
         write = LAYOUTS[options.layout](self.graph, options.edge_text)
+        # Sec. 5.1.3: the global relations stand between the question and the paths.
         sections = code.sections_before_paths(trace, write, options)
+        # Eq. 6: after them t_PK; ...; t_P1.
         texts = self.prompt_paths(trace.last(PathStep), write, retrieval.question)
         sections["paths"] = write.paths(texts)
         unlimited = {name: (texts, None) for name, texts in sections.items()}
@@ -144,13 +146,14 @@ class PathRAG(RichMethod):
         """
         # Eq. 5: t_P, for each path of P_q the texts of its nodes and edges in their order.
         texts = write.textual_paths(found)
+        # The paper sets no budget of tokens, its code does.
         texts = fitting(texts, texts, self.chosen.path_budget, self.chosen.count)
         # Eq. 6: in ascending order of reliability, so that the most reliable path ends the prompt.
         return texts[::-1]
 
     @code.where(question="first", otherwise=RichMethod.reader)
     def reader(self, task: str | Task | None = None) -> Task:
-        """The task that answers, M of Eq. 6: q at the beginning.
+        """The task that answers, with q at the beginning of its prompt.
 
         Source: PathRAG, Eq. 6 (eq-6)
         """

@@ -1,5 +1,5 @@
-"""PathRAG's options, and what its released code does instead of its paper: its flow, what it puts
-into the prompt beside the paths, and how it writes it down.
+"""PathRAG's options, and what stands in place of a step of its paper: the released code's flow and
+what that code puts into the prompt beside the paths, and the ablations of App. D.
 
 Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the context that its
 `_build_query_context` builds. Known differences, not reproduced:
@@ -20,13 +20,13 @@ from functools import wraps
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
-from ..algorithms.flow import PATHS_A_START, edge_flow_paths
+from ..algorithms.flow import PATHS_A_START, Scored, edge_flow_paths
 from ..core.graph import Graph
 from ..core.options import Between, Count, Positive
 from ..core.trace import EdgeStep, KeywordStep, NodeStep, PathStep, ScoredPath, Trace
 from ..index.vectors import NodeText, RelationText
 from .base import Sections
-from .pathrag_paths import EdgeText, FlowGraph, FlowStep, Lines, Reliable, edges_of
+from .pathrag_paths import EdgeText, FlowGraph, FlowStep, Lines, edges_of
 from .rich_graph import RichOptions, cited_by_relations, fitting
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def where(*, otherwise: Callable[..., object], **paper: str) -> Callable[[Step],
 
 
 def path_step(
-    paths: Iterable[Reliable], pool: int, flowing: FlowGraph, options: PathOptions
+    paths: Iterable[Scored], pool: int, flowing: FlowGraph, options: PathOptions
 ) -> PathStep:
     """The step of the paths chosen from so many in the pool, and of the edges they stand for."""
     chosen = tuple(ScoredPath(*scored) for scored in paths)
@@ -154,7 +154,7 @@ def path_step(
     return PathStep("paths", f"{len(chosen)} of {pool} paths, by {by}", paths=chosen, edges=edges)
 
 
-def edge_flow(method: "PathRAG", names: Sequence[str]) -> tuple[FlowStep, Sequence[Reliable]]:
+def edge_flow(method: "PathRAG", names: Sequence[str]) -> tuple[FlowStep, Sequence[Scored]]:
     """The released code's flow on the edges of short paths, and the better half of these paths."""
     options, ways = method.chosen, method.flow_graph.ways
     found = edge_flow_paths(ways, names, options.alpha, options.threshold, top_k=None)
@@ -163,9 +163,7 @@ def edge_flow(method: "PathRAG", names: Sequence[str]) -> tuple[FlowStep, Sequen
     return FlowStep("flow", f"edge flow, {parameters(options)}: {half}", pairs=pairs), found
 
 
-def ablated_choice(
-    method: "PathRAG", pool: Sequence[Reliable], question: str
-) -> Sequence[Reliable]:
+def ablated_choice(method: "PathRAG", pool: Sequence[Scored], question: str) -> Sequence[Scored]:
     """K paths at random, or those of fewest hops, random among equals.
 
     Source: PathRAG, Table 2 and App. D.1 (tab-2)

@@ -25,7 +25,6 @@ NODE_HEAD = ("id", "entity", "type", "description", "rank")
 UNTYPED = "UNKNOWN"  # what the released code makes of a node without a type
 RELATION_HEAD = ("id", "source", "target", "description", "keywords", "weight", "rank")
 
-Reliable = tuple[tuple[str, ...], float]  # a path of node names, and its reliability
 EdgeText = Literal["description", "keywords"]
 Places = Sequence[Sequence[int]]  # for each step of a path, positions of edges
 
