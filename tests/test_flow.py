@@ -67,10 +67,7 @@ def test_a_chain():
 def test_a_busy_start_is_pruned_at_once(successors, pruned):
     star = nx.DiGraph([("hub", i) for i in range(successors)])
     search = search_paths(star, ["hub", 0])
-    assert (search.pruned_starts, search.connected_pairs) == (
-        2 if pruned else 1,
-        0 if pruned else 1,
-    )
+    assert (search.seen.pruned, search.seen.pairs) == (2 if pruned else 1, 0 if pruned else 1)
 
 
 def test_four_successors_degenerate_to_hops_in_the_released_code():
@@ -190,8 +187,8 @@ def test_no_path_is_lost_and_equals_stand_by_name(per_pair):
         threshold = (0.3, 0.05, 0.01)[seed % 3 - 1]
         nodes = random.Random(seed).sample(sorted(graph), 5)
         search = search_paths(graph, nodes, threshold=threshold, per_pair=per_pair, top_k=None)
-        assert list(search.paths) == every_path(graph, nodes, threshold, per_pair)
-        assert search.connected_pairs == len({(path[0], path[-1]) for path, _ in search.paths})
+        assert search.paths == every_path(graph, nodes, threshold, per_pair)
+        assert search.seen.pairs == len({(path[0], path[-1]) for path, _ in search.paths})
 
 
 def test_order_of_insertion_changes_nothing():
@@ -221,7 +218,7 @@ def test_hash_seed_changes_nothing():
 def test_many_paths_are_capped_and_said_so():
     complete = nx.complete_graph(12).to_directed()
     search = search_paths(complete, [0, 1], alpha=1.0, threshold=0.001, max_paths=50)
-    assert search.capped_starts == 2 and search.paths[0][0] in {(0, 1), (1, 0)}
+    assert search.capped == 2 and search.paths[0][0] in {(0, 1), (1, 0)}
     with pytest.warns(UserWarning, match="more than 20000 paths"):
         flow_paths(complete, [0, 1], alpha=1.0, threshold=0.001)
 

@@ -5,11 +5,10 @@ released code does instead is another algorithm, `edge_flow_paths`.
 """
 
 import warnings
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise, permutations
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import networkx as nx
 
@@ -21,18 +20,10 @@ Ways = Mapping[Node, Collection[Node]]  # a node -> the nodes that a path may go
 PATHS_A_START = 20_000  # finished or not
 
 
-class Flow(NamedTuple):
-    """What one unit of resource at `start` does: `resource` is S, node -> S(node); `ways` has the
-    successors of each node that passed resource on, the edges that a path may take.
-    """
-
-    start: Node
-    resource: dict[Node, float]
-    ways: Ways
-
-
-def flow_from(graph: nx.Graph, start: Node, alpha: float = 0.8, threshold: float = 0.05) -> Flow:
-    """The flow of a unit of resource at `start`.
+def resource_flow(
+    graph: nx.Graph, source: Node, alpha: float = 0.8, threshold: float = 0.05
+) -> dict[Node, float]:
+    """The resource of each node that a unit of resource at `source` reaches: node -> S(node).
 
     graph: networkx DiGraph (an undirected one is followed both ways). alpha: the decay.
     threshold: theta. Eq. 2 sums over all nodes that point to v; because the paper sets a node's
@@ -41,32 +32,20 @@ def flow_from(graph: nx.Graph, start: Node, alpha: float = 0.8, threshold: float
 
     Source: PathRAG, Eq. 2-3 (eq-2, eq-3); PathRAG, complexity analysis (complexity)
     """
-    resource, layer = {start: 1.0}, [start]  # S(start) = 1
-    ways: dict[Node, Collection[Node]] = {}
+    resource, layer = {source: 1.0}, [source]  # S(source) = 1
     while layer:
         arrived: dict[Node, float] = {}
         for node in layer:
             if not expands(graph, node, resource[node], threshold):  # Eq. 3
                 continue
-            ways[node] = graph[node]
-            share = alpha * resource[node] / len(ways[node])  # Eq. 2, the summand of each v
-            for successor in ways[node]:
+            share = alpha * resource[node] / len(graph[node])  # Eq. 2, the summand of each v
+            for successor in graph[node]:
                 if successor not in resource:  # a resource is set once
                     arrived[successor] = arrived.get(successor, 0.0) + share  # Eq. 2, the sum
         resource.update(arrived)
         # A fixed order of additions: no result depends on how the graph was put together.
         layer = sorted(arrived, key=str)
-    return Flow(start, resource, ways)
-
-
-def resource_flow(
-    graph: nx.Graph, source: Node, alpha: float = 0.8, threshold: float = 0.05
-) -> dict[Node, float]:
-    """The resource of each node that `flow_from` the source reaches: a dict node -> S(node).
-
-    Source: PathRAG, Eq. 2-3 (eq-2, eq-3); PathRAG, complexity analysis (complexity)
-    """
-    return flow_from(graph, source, alpha, threshold).resource
+    return resource
 
 
 def expands(graph: nx.Graph, node: Node, resource: float, threshold: float) -> bool:
@@ -87,70 +66,64 @@ def reliability(path: Path, resource: Mapping[Node, float]) -> float:
     return sum([resource[node] for node in path]) / (len(path) - 1)
 
 
-def best_of_each_pair(scored: Iterable[Scored], per_pair: int | None) -> list[Scored]:
-    """The `per_pair` most reliable paths of each ordered pair of ends (None: all), best first."""
-    kept, taken = [], Counter[tuple[Node, Node]]()
-    for path, score in sorted(scored, key=_most_reliable):
-        pair = path[0], path[-1]
-        taken[pair] += 1
-        if per_pair is None or taken[pair] <= per_pair:
-            kept.append((path, score))
-    return kept
-
-
-class StartPaths(NamedTuple):
-    """The flow from one start, its paths with their reliability, and whether they were capped."""
-
-    flow: Flow
-    paths: list[Scored]
-    capped: bool
-
-
-@dataclass(frozen=True)
-class PathSearch:
-    """Paths with their reliability, best first, and what the search saw: nodes visited and starts
-    pruned at once (their resource is too thin at the very start), ordered pairs that any path
-    connects, and starts whose paths were capped.
+class Connections(NamedTuple):
+    """What the flow from several starts connects: ordered `pairs`; starts `pruned` at once, among
+    them the `sinks`, which have no way out; nodes `visited`.
     """
 
-    paths: tuple[Scored, ...]
+    pairs: int
+    pruned: int
+    sinks: int
     visited: int
-    pruned_starts: int
-    connected_pairs: int
-    capped_starts: int
 
-    @classmethod
-    def pooled(cls, starts: Sequence[StartPaths], top_k: int | None = None) -> Self:
-        """The `top_k` (None: all) most reliable paths of all starts, given by name: a stable sort
-        leaves equals in the order of their names.
-        """
-        pool = sorted([scored for start in starts for scored in start.paths], key=_most_reliable)
-        visited = {node for start in starts for node in start.flow.resource}
-        pruned = sum(start.flow.start not in start.flow.ways for start in starts)
-        pairs = len({(path[0], path[-1]) for path, _ in pool})
-        capped = sum(start.capped for start in starts)
-        return cls(tuple(pool[:top_k]), len(visited), pruned, pairs, capped)
+
+class PathSearch(NamedTuple):
+    """Paths with their reliability, best first; what they connect; how many starts are `capped`,
+    because they have more paths than were looked at.
+    """
+
+    paths: list[Scored]
+    seen: Connections
+    capped: int
 
 
 def search_paths(
     graph: nx.Graph, nodes: Iterable[Node], alpha: float = 0.8, threshold: float = 0.05,
     top_k: int | None = 15, per_pair: int | None = None, max_paths: int = PATHS_A_START,
 ) -> PathSearch:  # fmt: skip
-    """The most reliable paths between all ordered pairs of `nodes`: a `PathSearch`.
+    """The `top_k` (None: all) most reliable paths between all ordered pairs of `nodes`.
 
-    per_pair: how many paths of a pair enter the pool (None: all). max_paths: looked at from one
-    start, finished or not, shorter ones first. Equal reliabilities come shorter path first, then
-    by name.
+    per_pair: how many paths of a pair enter the pool (None: all; the paper gives no number).
+    max_paths: looked at from one start, finished or not, shorter ones first. Equal reliabilities
+    come shorter path first, then by name.
 
     Source: PathRAG, Eq. 2-4 (eq-2, eq-3, eq-4)
     """
-    starts, found = sorted({node for node in nodes if node in graph}, key=str), []
+    starts, capped = sorted({node for node in nodes if node in graph}, key=str), 0
+    flows = {}
+    pairs = defaultdict[tuple[Node, Node], list[Scored]](list)  # (start, end) -> its paths
     for start in starts:
-        flow = flow_from(graph, start, alpha, threshold)  # Eq. 2 and 3
-        paths, capped = paths_along(flow, starts, max_paths)
-        scored = [(path, reliability(path, flow.resource)) for path in paths]  # Eq. 4
-        found.append(StartPaths(flow, best_of_each_pair(scored, per_pair), capped))
-    return PathSearch.pooled(found, top_k)
+        # Eq. 2, S(v): a node passes alpha * S(v) / out-degree on to each node that it points to.
+        flows[start] = resource = resource_flow(graph, start, alpha, threshold)
+        # Eq. 3: no path goes on from a node where S(v) / out-degree is below theta.
+        onward = {v: graph[v] for v in resource if expands(graph, v, resource[v], threshold)}
+        paths, more = paths_along(onward, start, starts, max_paths)
+        capped += more
+        # Eq. 4, S(P): the sum of S(v) over the nodes of a path, divided by the number of its edges.
+        for path in paths:
+            pairs[start, path[-1]].append((path, reliability(path, resource)))
+    # The most reliable paths of each pair enter the global candidate pool.
+    best = [sorted(paths, key=by_reliability)[:per_pair] for paths in pairs.values()]
+    pool = [scored for paths in best for scored in paths]
+    # The K most reliable paths of the pool.
+    top = sorted(pool, key=by_reliability)[:top_k]
+    return PathSearch(top, _connections(graph, flows, len(pairs), threshold), capped)
+
+
+def by_reliability(scored: Scored) -> tuple[float, int, tuple[str, ...]]:
+    """What paths are sorted by: reliability, then the shorter path, then names."""
+    path, score = scored
+    return -round(score, 12), len(path), tuple(map(str, path))
 
 
 def flow_paths(
@@ -163,62 +136,70 @@ def flow_paths(
     Source: PathRAG, Eq. 4 (eq-4)
     """
     search = search_paths(graph, nodes, alpha, threshold, top_k, per_pair)
-    if search.capped_starts:
-        many = f"{search.capped_starts} of the starts have more than {PATHS_A_START} paths to look"
+    if search.capped:
+        many = f"{search.capped} of the starts have more than {PATHS_A_START} paths to look"
         warnings.warn(f"{many} at; their longest were not looked at.", stacklevel=2)
-    return list(search.paths)
+    return search.paths
 
 
-def _most_reliable(scored: Scored) -> tuple[float, int]:
-    path, score = scored
-    return -round(score, 12), len(path)
+def connections(
+    graph: nx.Graph, nodes: Iterable[Node], alpha: float = 0.8, threshold: float = 0.05
+) -> Connections:
+    """What the flow alone would connect, without listing a path: a start is connected to every
+    node that its resource reaches.
+
+    Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
+    """
+    starts = {node for node in nodes if node in graph}
+    flows = {start: resource_flow(graph, start, alpha, threshold) for start in starts}
+    pairs = sum(len(starts & resource.keys()) - 1 for resource in flows.values())
+    return _connections(graph, flows, pairs, threshold)
 
 
-def _best_first(scored: Scored) -> tuple[float, int, tuple[str, ...]]:
-    return *_most_reliable(scored), tuple(map(str, scored[0]))
+def _connections(
+    graph: nx.Graph, flows: Mapping[Node, Iterable[Node]], pairs: int, threshold: float
+) -> Connections:
+    pruned = sum(not expands(graph, start, 1.0, threshold) for start in flows)
+    sinks = sum(not graph[start] for start in flows)
+    return Connections(pairs, pruned, sinks, len(set().union(*flows.values())))
 
 
 def paths_along(
-    flow: Flow, nodes: Iterable[Node], max_paths: int = PATHS_A_START
+    ways: Ways, start: Node, nodes: Iterable[Node], max_paths: int = PATHS_A_START
 ) -> tuple[list[Path], bool]:
-    """Simple paths from the start of a flow, along its ways, to any other of `nodes`, and whether
-    the search ended at `max_paths`. Shortest first, those of one length by name.
+    """Simple paths along `ways` from `start` to any other of `nodes`, and whether the search ended
+    at `max_paths`. Shortest first, those of one length by name.
     """
-    ends = set(nodes) - {flow.start}
-    onward = _towards(ends, flow.ways)
+    ends = set(nodes) - {start}
+    onward = _towards(ends, ways)
     found: list[Path] = []
-    queue: list[Path] = [(flow.start,)] if flow.start in onward else []
+    queue: list[Path] = [(start,)]
     for looked_at, path in enumerate(queue):  # the queue grows meanwhile
         if looked_at == max_paths:
             return found, True
         if path[-1] in ends:
             found.append(path)
-            if len(path) > len(ends) and ends.issubset(path):
+            if ends.issubset(path):
                 continue
         queue += [(*path, node) for node in onward.get(path[-1], ()) if node not in path]
     return found, False
 
 
 def _towards(ends: set[Node], ways: Ways) -> dict[Node, list[Node]]:
-    """What is left of `ways` where only steps that can still lead to an end are kept, by name.
-    Walked backwards, once for all ends.
+    """The steps of `ways` that can still lead to an end, by name. Walked backwards, once for all
+    ends.
     """
-    before, onward = defaultdict[Node, list[Node]](list), defaultdict[Node, list[Node]](list)
+    before = defaultdict[Node, list[Node]](list)
     for node, successors in ways.items():
         for successor in successors:
-            if successor in ends or successor in ways:
-                before[successor].append(node)
-    useful = [node for node in before if node in ends]
-    seen = set(useful)
-    for node in useful:  # grows meanwhile
-        for earlier in before.get(node, ()):
-            onward[earlier].append(node)
-            if earlier not in seen:
-                seen.add(earlier)
-                useful.append(earlier)
-    for successors in onward.values():
-        successors.sort(key=str)
-    return onward
+            before[successor].append(node)
+    useful, layer = set[Node](), ends
+    while layer:
+        useful |= layer
+        layer = {earlier for node in layer for earlier in before.get(node, ())} - useful
+    return {
+        node: sorted(useful.intersection(successors), key=str) for node, successors in ways.items()
+    }
 
 
 def edge_flow_paths(
@@ -247,7 +228,7 @@ def edge_flow_paths(
         flows = [sum(flow[edge] for edge in pairwise(path)) for path in paths]
         scored += [(path, total / (len(path) - 1)) for path, total in zip(paths, flows)]
     kept: dict[frozenset[Node], Scored] = {}
-    for path, score in sorted(scored, key=_best_first):
+    for path, score in sorted(scored, key=by_reliability):
         kept.setdefault(frozenset(path), (path, score))
     return list(kept.values())[: len(scored) // 2][:top_k]
 
@@ -262,8 +243,7 @@ def _short_paths(
         if path[-1] == end:
             found.append(path)
         elif len(path) <= hops:
-            onward = sorted(neighbours[path[-1]], key=str, reverse=True)
-            stack += [(*path, node) for node in onward if node not in path]
+            stack += [(*path, node) for node in neighbours[path[-1]] if node not in path]
     return found
 
 
@@ -276,12 +256,12 @@ def _edge_flow(
             successors[u].add(v)
     onward = {node: sorted(after, key=str) for node, after in successors.items()}
     flow = defaultdict[tuple[Node, Node], float](float)
-    for first in onward.get(start, ()):
-        flow[start, first] = 1 / len(onward[start])
-        if flow[start, first] > threshold:
-            for second in onward.get(first, ()):
-                flow[first, second] += flow[start, first] * alpha / len(onward[first])
-                if flow[first, second] > threshold:
-                    for third in onward.get(second, ()):
-                        flow[second, third] += flow[first, second] * alpha / len(onward[second])
+
+    def pour(node: Node, amount: float, hops: int) -> None:
+        for after in onward.get(node, ()):
+            flow[node, after] += amount / len(onward[node])
+            if flow[node, after] > threshold and hops > 1:
+                pour(after, alpha * flow[node, after], hops - 1)
+
+    pour(start, 1.0, 3)
     return flow

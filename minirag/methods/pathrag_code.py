@@ -1,5 +1,5 @@
-"""PathRAG's options, and what its released code does instead of its paper: its flow, what it puts
-into the prompt beside the paths, and how it writes it down.
+"""PathRAG's options, and what stands in place of a step of its paper: the released code's flow and
+what that code puts into the prompt beside the paths, and the ablations of App. D.
 
 Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the context that its
 `_build_query_context` builds. Known differences, not reproduced:
@@ -12,29 +12,30 @@ Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the con
 - The order of a Python set decides between equal flows; here names do (`edge_flow_paths`).
 """
 
-import csv
-import io
+import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from functools import wraps
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
 
-from ..algorithms.flow import PATHS_A_START, edge_flow_paths
+from ..algorithms.flow import PATHS_A_START, Scored, edge_flow_paths
 from ..core.graph import Graph
 from ..core.options import Between, Count, Positive
-from ..core.trace import EdgeStep, KeywordStep, NodeStep, Trace
+from ..core.trace import EdgeStep, KeywordStep, NodeStep, PathStep, ScoredPath, Trace
 from ..index.vectors import NodeText, RelationText
 from .base import Sections
-from .pathrag_paths import EdgeText, FlowStep, Lines, Places, Reliable
-from .rich_graph import RichOptions, cited_by_relations, degrees, fitting
+from .pathrag_paths import EdgeText, FlowGraph, FlowStep, Lines, edges_of
+from .rich_graph import RichOptions, cited_by_relations, fitting
 
 if TYPE_CHECKING:
-    import networkx as nx
+    from .pathrag import PathRAG
 
-NODE_HEAD = ("id", "entity", "type", "description", "rank")
-UNTYPED = "UNKNOWN"  # what the released code makes of a node without a type
+Step = TypeVar("Step", bound=Callable[..., object])
+
+NO_NODE = NodeStep("node vdb", "no node searched", nodes=())
 NO_RELATION = EdgeStep("relationship vdb", "no relation searched", edges=())
-RELATION_HEAD = ("id", "source", "target", "description", "keywords", "weight", "rank")
 
 
 @dataclass(frozen=True)
@@ -126,14 +127,81 @@ def parameters(options: PathOptions) -> str:
     return f"alpha {options.alpha:g}, threshold {options.threshold:g}"
 
 
-def edge_flow(
-    ways: "nx.Graph", names: Sequence[str], options: PathOptions
-) -> tuple[FlowStep, Sequence[Reliable]]:
+def where(*, otherwise: Callable[..., object], **paper: str) -> Callable[[Step], Step]:
+    """A decorator for a step of the paper: the step runs where the options have the paper's values,
+    and `otherwise`, which takes the same arguments, where one of them has another.
+    """
+
+    def decorate(step: Step) -> Step:
+        @wraps(step)
+        def run(method: "PathRAG", *given: object, **named: object) -> object:
+            as_written = all(getattr(method.chosen, name) == paper[name] for name in paper)
+            return (step if as_written else otherwise)(method, *given, **named)
+
+        return cast("Step", run)
+
+    return decorate
+
+
+def path_step(
+    paths: Iterable[Scored], pool: int, flowing: FlowGraph, options: PathOptions
+) -> PathStep:
+    """The step of the paths chosen from so many in the pool, and of the edges they stand for."""
+    chosen = tuple(ScoredPath(*scored) for scored in paths)
+    directed = options.directed or options.flow == "edges"
+    edges = tuple(edges_of(path.nodes, flowing.edges, directed) for path in chosen)
+    by = "reliability" if options.ranking == "flow" else options.ranking
+    return PathStep("paths", f"{len(chosen)} of {pool} paths, by {by}", paths=chosen, edges=edges)
+
+
+def edge_flow(method: "PathRAG", names: Sequence[str]) -> tuple[FlowStep, Sequence[Scored]]:
     """The released code's flow on the edges of short paths, and the better half of these paths."""
+    options, ways = method.chosen, method.flow_graph.ways
     found = edge_flow_paths(ways, names, options.alpha, options.threshold, top_k=None)
     half = f"the better half, {len(found)} paths of at most 3 hops"
     pairs = len({(path[0], path[-1]) for path, _ in found})
     return FlowStep("flow", f"edge flow, {parameters(options)}: {half}", pairs=pairs), found
+
+
+def ablated_choice(method: "PathRAG", pool: Sequence[Scored], question: str) -> Sequence[Scored]:
+    """K paths at random, or those of fewest hops, random among equals.
+
+    Source: PathRAG, Table 2 and App. D.1 (tab-2)
+    """
+    options, kept = method.chosen, list(pool)
+    rng_of(question, options).shuffle(kept)
+    if options.ranking == "hop-first":
+        kept.sort(key=lambda scored: len(scored[0]))
+    return kept[: options.top_k]
+
+
+def other_prompt(method: "PathRAG", found: PathStep, write: Lines, question: str) -> list[str]:
+    """The texts of paths in another order than Eq. 6's, or without the structure of paths."""
+    options, flat = method.chosen, method.chosen.prompt == "flat"
+    texts = flat_texts(found, write, options.seed) if flat else write.textual_paths(found)
+    texts = fitting(texts, texts, options.path_budget, options.count)
+    if options.order == "random" and not flat:
+        rng_of(question, options).shuffle(texts)
+    return texts
+
+
+def flat_texts(found: PathStep, write: Lines, seed: int) -> list[str]:
+    """The nodes and edges of all paths, each once, shuffled: what is retrieved without its
+    structure (App. D.2).
+
+    Source: PathRAG, Table 3 (tab-3)
+    """
+    texts = [write.named(name) for path in found.paths for name in path.nodes]
+    for path, places in zip(found.paths, found.edges):
+        texts += [write.step(*ends, edges) for ends, edges in zip(pairwise(path.nodes), places)]
+    texts = list(dict.fromkeys(texts))
+    random.Random(seed).shuffle(texts)
+    return texts
+
+
+def rng_of(question: str, options: PathOptions) -> random.Random:
+    """What an ablation draws from for a question: the same in every run and on every machine."""
+    return random.Random(f"{options.seed}\n{question}")
 
 
 def keyword_texts(keywords: KeywordStep, options: CodeOptions) -> list[str]:
@@ -167,78 +235,6 @@ def sections_before_paths(trace: Trace, write: Lines, options: CodeOptions) -> S
     if options.local_entities:
         sections["entities"] = write.nodes(nodes)
     return sections
-
-
-class Tables(Lines):
-    """Tables of comma-separated values, as the released code prints them; a budget counts a
-    description alone. A rank is a degree, of a relation the sum of its ends'.
-    """
-
-    def __init__(self, graph: Graph, edge_text: EdgeText = "keywords") -> None:
-        super().__init__(graph, edge_text)
-        self.degree = degrees(graph)
-
-    def node(self, place: int) -> str:
-        return self.graph.nodes[place].description
-
-    def relation(self, place: int) -> str:
-        edge = self.graph.edges[place]
-        return edge.description or edge.name
-
-    def nodes(self, places: Iterable[int]) -> list[str]:
-        found = [(self.graph.nodes[i], self.degree[i]) for i in places]
-        rows = [(node.name, node.type or UNTYPED, node.description, rank) for node, rank in found]
-        return table(NODE_HEAD, rows)
-
-    def relations(self, places: Iterable[int]) -> list[str]:
-        rows = []
-        for place in places:
-            edge = self.graph.edges[place]
-            names = [self.graph.nodes[end].name for end in (edge.source, edge.target)]
-            rank = self.degree[edge.source] + self.degree[edge.target]
-            rows.append((*names, self.relation(place), edge.keywords, edge.weight, rank))
-        return table(RELATION_HEAD, rows)
-
-    def passages(self, places: Iterable[int]) -> list[str]:
-        numbered = enumerate(super().passages(places), start=1)
-        rows = [f"{number},\t{passage}" for number, passage in numbered]
-        return ["id,\tcontent\n" + rows[0], *rows[1:]] if rows else []
-
-    def paths(self, texts: Sequence[str]) -> list[str]:
-        return table(("id", "context"), [([text],) for text in texts])  # a list of one, as there
-
-    def textual_path(self, path: Sequence[str], places: Places) -> str:
-        """A path in the words of the released code: each edge between the texts of its two ends, so
-        that an inner node stands in it twice.
-
-        Source: PathRAG, Eq. 5 (eq-5)
-        """
-        gap = " " if len(path) == 4 else ""  # the code writes one more space in its longest paths
-        steps = []
-        for source, target, edges in zip(path, path[1:], places):
-            relation = f"({self.edges(edges)}) to connect to {source} and {target}."
-            ends = self.told(source), self.told(target)
-            steps.append(f"{ends[0]}through edge{gap}{relation}{ends[1]}")
-        return "and".join(steps)
-
-    def told(self, name: str) -> str:
-        """A node of a path, in the same words."""
-        node = self.graph.nodes[self.graph.position[name]]
-        kind = node.type or UNTYPED
-        return f"The entity {name} is a {kind} with the description({node.description})"
-
-
-LAYOUTS = {"lines": Lines, "tables": Tables}
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Numbered rows of comma-separated values, a text each; the head stands in the first one."""
-    texts = []
-    for number, row in enumerate(rows):
-        written = io.StringIO()
-        csv.writer(written).writerows([[number, *row]] if number else [head, [number, *row]])
-        texts.append(written.getvalue().rstrip("\r\n"))
-    return texts
 
 
 def ends_of(graph: Graph, relations: Iterable[int]) -> list[int]:

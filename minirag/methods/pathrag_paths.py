@@ -1,8 +1,9 @@
 """The parts of PathRAG's path retrieval: the graph that resource flows over, the edges of a path,
-paths as text, the scores of passages, and what the flow saw.
+what the flow saw, paths as text in the two layouts of the prompt, and the scores of passages.
 """
 
-import random
+import csv
+import io
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +12,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 import numpy as np
 
-from ..algorithms.flow import PathSearch, flow_from
+from ..algorithms.flow import PathSearch
 from ..core.graph import Graph
 from ..core.trace import ChunkStep, PathStep, Step
 from ..operators.ranking import top_items
-from .rich_graph import entity_row, relation_row
+from .rich_graph import degrees, entity_row, relation_row
 
 if TYPE_CHECKING:
     import networkx as nx
 
-Reliable = tuple[tuple[str, ...], float]  # a path of node names, and its reliability
+NODE_HEAD = ("id", "entity", "type", "description", "rank")
+UNTYPED = "UNKNOWN"  # what the released code makes of a node without a type
+RELATION_HEAD = ("id", "source", "target", "description", "keywords", "weight", "rank")
+
 EdgeText = Literal["description", "keywords"]
 Places = Sequence[Sequence[int]]  # for each step of a path, positions of edges
 
@@ -60,6 +64,36 @@ def edges_of(
     """
     steps = [(edges.get((u, v), []), edges.get((v, u), [])) for u, v in pairwise(path)]
     return tuple(tuple(on if directed and on else on + back) for on, back in steps)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FlowStep(Step):
+    """What the flow saw: `pairs`, the number of ordered pairs that a path connects; `visited`, of
+    nodes; `pruned`, of starts that pass nothing on, `sinks`, of those among them without a way
+    out; `capped`, of starts with more paths than were looked at. With `flow="edges"` only `pairs`.
+    """
+
+    pairs: int
+    visited: int | None = None
+    pruned: int | None = None
+    sinks: int | None = None
+    capped: int | None = None
+
+    @classmethod
+    def of(cls, search: PathSearch, starts: int, about: str) -> Self:
+        """The step of a search from `starts` nodes; `about` names the flow's parameters."""
+        found, (pairs, pruned, sinks, visited), capped = search
+        summary = (
+            f"resource flow, {about}: {visited} nodes visited, {pruned} of"
+            f" {starts} starts pruned ({sinks} have no way out), {pairs} of"
+            f" {starts * (starts - 1)} ordered pairs connected, {len(found)} paths"
+        )
+        if capped:
+            summary += f"; {capped} starts have more paths than were looked at"
+        return cls(
+            "flow", summary, pairs=pairs, visited=visited, pruned=pruned, sinks=sinks,
+            capped=capped,
+        )  # fmt: skip
 
 
 class Lines:
@@ -104,18 +138,10 @@ class Lines:
             lines += [self.step(source, target, edges), self.named(target)]
         return "\n".join(lines)
 
-    def flat(self, found: PathStep, rng: random.Random) -> list[str]:
-        """The nodes and edges of all paths, each once, shuffled: what is retrieved without its
-        structure.
-
-        Source: PathRAG, Table 3 (tab-3)
-        """
-        texts = [self.named(name) for path in found.paths for name in path.nodes]
-        for path, places in zip(found.paths, found.edges):
-            texts += [self.step(*ends, edges) for ends, edges in zip(pairwise(path.nodes), places)]
-        texts = list(dict.fromkeys(texts))
-        rng.shuffle(texts)
-        return texts
+    def textual_paths(self, found: PathStep) -> list[str]:
+        """Every chosen path as text, in their order."""
+        chosen = zip(found.paths, found.edges)
+        return [self.textual_path(path.nodes, places) for path, places in chosen]
 
     def named(self, name: str) -> str:
         """A node of a path."""
@@ -135,9 +161,80 @@ class Lines:
         return "; ".join(filter(None, (text or edge.keywords for text, edge in zip(texts, edges))))
 
 
+class Tables(Lines):
+    """Tables of comma-separated values, as the released code prints them; a budget counts a
+    description alone. A rank is a degree, of a relation the sum of its ends'.
+    """
+
+    def __init__(self, graph: Graph, edge_text: EdgeText = "keywords") -> None:
+        super().__init__(graph, edge_text)
+        self.degree = degrees(graph)
+
+    def node(self, place: int) -> str:
+        return self.graph.nodes[place].description
+
+    def relation(self, place: int) -> str:
+        edge = self.graph.edges[place]
+        return edge.description or edge.name
+
+    def nodes(self, places: Iterable[int]) -> list[str]:
+        found = [(self.graph.nodes[i], self.degree[i]) for i in places]
+        rows = [(node.name, node.type or UNTYPED, node.description, rank) for node, rank in found]
+        return table(NODE_HEAD, rows)
+
+    def relations(self, places: Iterable[int]) -> list[str]:
+        rows = []
+        for place in places:
+            edge = self.graph.edges[place]
+            names = [self.graph.nodes[end].name for end in (edge.source, edge.target)]
+            rank = self.degree[edge.source] + self.degree[edge.target]
+            rows.append((*names, self.relation(place), edge.keywords, edge.weight, rank))
+        return table(RELATION_HEAD, rows)
+
+    def passages(self, places: Iterable[int]) -> list[str]:
+        numbered = enumerate(super().passages(places), start=1)
+        rows = [f"{number},\t{passage}" for number, passage in numbered]
+        return ["id,\tcontent\n" + rows[0], *rows[1:]] if rows else []
+
+    def paths(self, texts: Sequence[str]) -> list[str]:
+        return table(("id", "context"), [([text],) for text in texts])  # a list of one, as there
+
+    def textual_path(self, path: Sequence[str], places: Places) -> str:
+        """A path in the words of the released code: each edge between the texts of its two ends, so
+        that an inner node stands in it twice.
+
+        Source: PathRAG, Eq. 5 (eq-5)
+        """
+        gap = " " if len(path) == 4 else ""  # the code writes one more space in its longest paths
+        steps = []
+        for source, target, edges in zip(path, path[1:], places):
+            relation = f"({self.edges(edges)}) to connect to {source} and {target}."
+            steps.append(f"{self.told(source)}through edge{gap}{relation}{self.told(target)}")
+        return "and".join(steps)
+
+    def told(self, name: str) -> str:
+        """A node of a path, in the same words."""
+        node = self.graph.nodes[self.graph.position[name]]
+        kind = node.type or UNTYPED
+        return f"The entity {name} is a {kind} with the description({node.description})"
+
+
+LAYOUTS = {"lines": Lines, "tables": Tables}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Numbered rows of comma-separated values, a text each; the head stands in the first one."""
+    texts = []
+    for number, row in enumerate(rows):
+        written = io.StringIO()
+        csv.writer(written).writerows([[number, *row]] if number else [head, [number, *row]])
+        texts.append(written.getvalue().rstrip("\r\n"))
+    return texts
+
+
 def score_passages(found: PathStep, graph: Graph, labels: Sequence[str]) -> ChunkStep:
-    """A passage's score sums the reliability of the paths that have an edge read from it. Not in
-    the paper: it compares PathRAG with methods that retrieve passages.
+    """Not in the paper: scores of passages, by which PathRAG is compared with methods that retrieve
+    passages. A score sums the reliability of the paths that have an edge read from the passage.
     """
     scores = np.zeros(len(labels))
     for path, steps in zip(found.paths, found.edges):
@@ -146,62 +243,3 @@ def score_passages(found: PathStep, graph: Graph, labels: Sequence[str]) -> Chun
     read = f"the {np.count_nonzero(scores)} passages that {len(found.paths)} paths"
     summary = f"{read} were read from, by the paths' reliability"
     return ChunkStep("chunk from paths", summary, top_items(labels, scores), scores=scores)
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class FlowStep(Step):
-    """What the flow saw: `pairs`, the number of ordered pairs that a path connects; `visited`, of
-    nodes; `pruned`, of starts that pass nothing on, `sinks`, of those among them without a way
-    out; `capped`, of starts with more paths than were looked at. With `flow="edges"` only `pairs`.
-    """
-
-    pairs: int
-    visited: int | None = None
-    pruned: int | None = None
-    sinks: int | None = None
-    capped: int | None = None
-
-    @classmethod
-    def of(cls, search: PathSearch, sinks: int, starts: int, about: str) -> Self:
-        """The step of a search from `starts` nodes, `sinks` of them without a way out; `about`
-        names the flow's parameters.
-        """
-        pruned, capped, pairs = search.pruned_starts, search.capped_starts, search.connected_pairs
-        summary = (
-            f"resource flow, {about}: {search.visited} nodes visited, {pruned} of"
-            f" {starts} starts pruned ({sinks} have no way out), {pairs} of"
-            f" {starts * (starts - 1)} ordered pairs connected, {len(search.paths)} paths"
-        )
-        if capped:
-            summary += f"; {capped} starts have more paths than were looked at"
-        return cls(
-            "flow", summary, pairs=pairs, visited=search.visited, pruned=pruned, sinks=sinks,
-            capped=capped,
-        )  # fmt: skip
-
-
-class Connections(NamedTuple):
-    """What the flow from several starts connects: ordered `pairs`; starts `pruned` at once, among
-    them the `sinks`, which have no way out; nodes `visited`.
-    """
-
-    pairs: int
-    pruned: int
-    sinks: int
-    visited: int
-
-
-def connections(
-    ways: "nx.Graph", names: Iterable[str], alpha: float = 0.8, threshold: float = 0.05
-) -> Connections:
-    """What the flow alone would connect, without listing a path: a start is connected to every
-    node that its resource reaches.
-
-    Source: PathRAG, Eq. 3 (eq-3); PathRAG, complexity analysis (complexity)
-    """
-    found = {name for name in names if name in ways}
-    flows = [flow_from(ways, start, alpha, threshold) for start in sorted(found)]
-    pairs = sum(len(found & flow.resource.keys()) - 1 for flow in flows)
-    pruned = sum(flow.start not in flow.ways for flow in flows)
-    visited = {name for flow in flows for name in flow.resource}
-    return Connections(pairs, pruned, sum(not ways[name] for name in found), len(visited))

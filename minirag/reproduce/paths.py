@@ -14,6 +14,7 @@ from functools import cache
 from itertools import product, starmap
 from typing import Any, NamedTuple, cast
 
+from ..algorithms.flow import connections
 from ..core.corpus import Corpus
 from ..core.display import progress
 from ..core.errors import MiniragError
@@ -27,7 +28,7 @@ from ..corpora.shipped_and_own import load_corpus, shipped
 from ..evaluate.metrics import compare, load_expected, phrase_coverage, word_coverage
 from ..llm import load_llm
 from ..methods import METHODS, PathRAG
-from ..methods.pathrag_paths import FlowStep, connections, flow_graph
+from ..methods.pathrag_paths import FlowStep, flow_graph
 from ..methods.rich_graph import RichMethod
 
 
@@ -190,9 +191,7 @@ def open_corpus(name: str) -> tuple[Corpus | Graph, list[Asked]]:
 
 
 def opener(corpus: Corpus | Graph, encoder: str) -> Callable[[PathRow], RichMethod]:
-    """A function that opens the method of a row; those with the same settings share a graph and its
-    vectors.
-    """
+    """A function that opens a row's method; those with the same settings share graph and vectors."""
 
     @cache
     def built(method: str, follow: str) -> RichMethod:

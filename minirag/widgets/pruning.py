@@ -101,7 +101,7 @@ class PathExplorer(Explorer):
         kept = self._between(s["start"], s["end"], *setting)[: s["top_k"]]
         graph, threshold = self.graphs[s["directed"]], s["threshold"]
         pruned = [name for name in self.starts if not expands(graph, name, 1.0, threshold)]
-        return Search(kept, pruned, bool(self._searched(*setting).capped_starts))
+        return Search(kept, pruned, bool(self._searched(*setting).capped))
 
     def _search(
         self, found: tuple[str, ...], alpha: float, threshold: float, directed: bool

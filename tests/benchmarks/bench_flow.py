@@ -179,14 +179,14 @@ def said(graph, asked, found):
     return {
         "query": len(asked),
         "pairs": pairs,
-        "connected": found.connected_pairs,
+        "connected": found.seen.pairs,
         "paths": len(found.paths),
-        "visited": found.visited,
+        "visited": found.seen.visited,
         "by a start": reached,
         "passed on": opened,
         "bound": round(BOUND),
-        "pruned": found.pruned_starts,
-        "capped": found.capped_starts,
+        "pruned": found.seen.pruned,
+        "capped": found.capped,
     }
 
 
