@@ -19,8 +19,14 @@ from minirag.graphs import annotated_elements
 from minirag.index import node_index
 from minirag.index.vectors import relationship_index
 from minirag.methods import METHODS, lightrag_code
-from minirag.methods.lightrag import LightOptions, LightRAGHybrid, LightRAGLocal
-from minirag.methods.lightrag_code import merged, ranked, weighted_polling
+from minirag.methods.lightrag import LightRAGHybrid, LightRAGLocal
+from minirag.methods.lightrag_code import (
+    LightOptions,
+    ReleasedLightRAG,
+    merged,
+    ranked,
+    weighted_polling,
+)
 from minirag.prompts import TASKS
 from minirag.prompts.keywords import Keywords
 
@@ -154,6 +160,14 @@ def test_global_search_finds_relations_their_ends_and_their_passages():
         .retrieve("?")
     )
     assert places_in(early.trace.last(EdgeStep)) == [1, 0]  # equal degrees, larger weight
+
+
+def test_the_searches_of_the_codes_are_the_surveys_with_its_options():
+    method = LightRAGHybrid.from_graph(GRAPH, "offline", ENCODER)
+    for name in ("local_search", "global_search"):
+        searches = (getattr(kind, name) for kind in (LightRAGHybrid, ReleasedLightRAG))
+        survey, code = (search(method, ["blue things", "e1 e2"]) for search in searches)
+        assert survey == code and [len(trace) for trace in survey] == [3, 3]
 
 
 def test_hybrid_holds_what_both_hold_in_the_chosen_order():

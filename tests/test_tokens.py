@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from minirag.core.errors import MiniragError
 from minirag.core.files import packaged_minilm
 from minirag.corpora.datasets import load_dataset
-from minirag.methods.lightrag import LightOptions
+from minirag.methods.lightrag_code import LightOptions
 from minirag.methods.rich_graph import fitting
 from minirag.text.tokens import LONGEST, _tiktoken, count_tokens, token_spans
 

@@ -1,26 +1,25 @@
-"""LightRAG: keywords on two levels search a rich knowledge graph. The survey's Table 3 composes
-three methods of its operators:
+"""LightRAG, as the survey's Table 3 composes it of its operators: keywords on two levels search a
+rich knowledge graph.
 
-- local: nodes by VDB, relationships by Onehop, chunks by Occurrence;
-- global: relationships by VDB, nodes by FromRel, chunks by FromRel;
-- hybrid: both.
+| method       | node          | relationship | chunk                |
+| ------------ | ------------- | ------------ | -------------------- |
+| LLightRAG    | VDB           | Onehop       | Occurrence           |
+| GLightRAG    | FromRel       | VDB          | FromRel              |
+| HLightRAG    | VDB + FromRel | Onehop + VDB | Occurrence + FromRel |
 
-Offline, a language model reads the rich knowledge graph (survey, Sec. 4: `rich_graph_of`); its
-node index encodes descriptions, its relationship index descriptions with the names of both ends
-(Sec. 5: `RichMethod.entity_index`, `relationship_index`). LightRAG's own paper is not among this
-kit's papers: what its released codes do instead is described in `lightrag_code`.
+`local_search` is the first row, `global_search` the second, `LightRAGHybrid` runs both. Offline, a
+language model reads the rich knowledge graph (Sec. 4: `rich_graph_of`); its node index encodes
+descriptions, its relationship index descriptions with the names of both ends (Sec. 5:
+`RichMethod.entity_index`, `relationship_index`). LightRAG's own paper is not among this kit's
+papers. What its released codes do instead, and the options that ask for it, stand in
+`lightrag_code`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, cast
+from typing import ClassVar
 
-from ..core.options import Positive
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, EdgeStep, NodeStep, Step, Trace
-from ..index import chunk_index
-from ..index.vectors import VectorIndex
 from ..operators import chunk, node, question, relationship
 from ..prompts.task import Task
 from . import lightrag_code as code
@@ -28,92 +27,67 @@ from . import rich_graph as rich
 from .base import Sections
 
 
-@dataclass(frozen=True)
-class LightOptions(code.CodeOptions):
-    """The defaults compose the operators as the survey does; `CodeOptions` says which other
-    defaults come from released codes, and `lightrag_code.SETTINGS` what the early and the late code
-    do instead.
-
-    top_k: k, entities (local) and relations (global) that the vectors give; 4 in the survey's
-        Sec. 7.1.
+class _LightRAG(code.ReleasedLightRAG):
+    """The survey's two searches, of which a subclass does one or both. `or_released` puts those of
+    the released codes in their place where options ask for them.
     """
 
-    top_k: Positive = 4
-
-
-class _LightRAG(rich.RichMethod):
-    """The two searches, of which a subclass does one or both."""
-
-    options_type = LightOptions
-    settings = code.SETTINGS
     granularity = ("Entity", "Relationship", "Chunk")
-    reused: ClassVar = {**rich.RichMethod.reused, "chunk_index": None}
-    chosen: LightOptions
 
-    @cached_property
-    def chunk_index(self) -> VectorIndex:
-        return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
-
-    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
-        """What the keywords of each question find; low, high: its low-level and its high-level
-        keywords, each as one text.
-        """
-        raise TypeError(f"{type(self).__name__} must write its own find().")
-
-    def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
-        """The trace of each question: keywords on two levels, and what they find."""
-        options = self.chosen
-        # A language model names themes (high-level keywords) and particulars (low-level ones).
-        keywords = question.keywords(questions, self.llm, options.empty)
-        low = [", ".join(asked.low) for asked in keywords]
-        high = [", ".join(asked.high) for asked in keywords]
-        # Low-level keywords search locally, high-level ones globally.
-        found = self.find(low, high)
-        if options.mix or options.chunk_order in code.LATE_ORDERS:  # the late code: passages last
-            near = chunk.vdb(question.vector(questions, self.encoder), self.chunk_index)
-            found = [code.with_passages(*row, self.graph, options) for row in zip(found, near)]
-        return [Trace((asked, *trace)) for asked, trace in zip(keywords, found)]
-
+    @code.or_released
     def local_search(self, low: Sequence[str]) -> list[Trace]:
         """Low-level keywords find entities; their relations and passages come with them.
 
+        low: the low-level keywords of each question, as one text.
+
         Source: Survey, Sec. 6.1 (op-node, op-relationship, op-chunk)
         """
-        graph, options = self.graph, self.chosen
-        # Node: VDB, the entities nearest to the keywords.
-        entities = self.search(low, node.vdb, self.entity_index, options.top_k, code.NO_LOW)
+        # Node: VDB, the k entities nearest to the keywords.
+        entities = node.vdb(low, self.entity_index, self.chosen.top_k)
         # Relationship: Onehop, the relations at these entities.
-        relations = relationship.onehop(entities, graph, order=options.local_order)
-        relations = code.cut(relations, graph, options)  # the early code's budget
-        # Chunk: Occurrence, the passages that hold both ends of these relations.
-        passages = chunk.occurrence(relations, graph, self.labels)
-        passages = code.passages_of(entities, passages, graph, options)  # the codes' own
-        return code.traces(entities, relations, passages)
+        relations = relationship.onehop(entities, self.graph)
+        # Chunk: Occurrence, the passages that hold both ends of a relation, by how many they hold.
+        passages = chunk.occurrence(relations, self.graph, self.labels)
+        return list(map(Trace, zip(entities, relations, passages)))
 
+    @code.or_released
     def global_search(self, high: Sequence[str]) -> list[Trace]:
         """High-level keywords find relations; their ends and passages come with them.
 
+        high: the high-level keywords of each question, as one text.
+
         Source: Survey, Sec. 6.1 (op-relationship, op-node, op-chunk)
         """
-        graph, options = self.graph, self.chosen
-        # Relationship: VDB, the relations nearest to the keywords.
-        index = self.relationship_index
-        relations = self.search(high, relationship.vdb, index, options.top_k, code.NO_HIGH)
-        relations = code.cut(self.in_global_order(relations), graph, options)
-        # Node: FromRel, the ends of these relations.
-        entities = code.cut(node.from_relationships(relations, graph), graph, options)
-        # Chunk: FromRel, the passages that these relations were read from.
-        passages = chunk.from_relationships(relations, graph, self.labels)
-        passages = code.passages_of(relations, passages, graph, options)  # the codes' own
-        return code.traces(relations, entities, passages)
+        # Relationship: VDB, the k relations nearest to the keywords.
+        relations = relationship.vdb(high, self.relationship_index, self.chosen.top_k)
+        # Node: FromRel, the ends of these relations. Sec. 6.1 calls the operator RelNode.
+        entities = node.from_relationships(relations, self.graph)
+        # Chunk: FromRel, the passages that these relations were read from, by their cosines' sum.
+        passages = chunk.from_relationships(relations, self.graph, self.labels)
+        return list(map(Trace, zip(relations, entities, passages)))
+
+    def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
+        """The trace of each question: keywords on two levels, and what they find."""
+        # Question conversion (Sec. 6.3): a language model names themes (high-level keywords) and
+        # particulars (low-level ones).
+        keywords = question.keywords(questions, self.llm, self.chosen.empty)
+        low = [", ".join(asked.low) for asked in keywords]
+        high = [", ".join(asked.high) for asked in keywords]
+        # Retrieval: low-level keywords search locally, high-level ones globally.
+        found = self.with_late_passages(questions, self.find(low, high))
+        return [Trace((asked, *trace)) for asked, trace in zip(keywords, found)]
+
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
+        """What the searches of the method find for the keywords of each question."""
+        raise TypeError(f"{type(self).__name__} must write its own find().")
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
     ) -> tuple[Sections, Retrieval]:
         """Entities, relations and passages, each cut at the first text that its budget does not
-        hold. The survey takes the k = 4 best chunks; here `chunk_k` limits them, by default only
-        `text_budget` does. reader: the task whose prompt `total_budget` counts (None:
-        `answer_task`).
+        hold.
+
+        reader: the task whose prompt `total_budget` counts (None: `answer_task`).
 
         Source: Survey, Sec. 6.3 (generation)
         """
@@ -121,13 +95,12 @@ class _LightRAG(rich.RichMethod):
         entities = [rich.entity_row(graph, row.index) for row in trace.last(NodeStep).nodes]
         relations = [rich.relation_row(graph, row.index) for row in trace.last(EdgeStep).edges]
         passages = [self.chunks[i].passage for i in code.ranked(trace.last(ChunkStep).scores)]
-        budgets = (options.entity_budget, options.relation_budget, options.text_budget)
-        if options.cut == "search":  # the early code has cut what it found already
-            budgets = (None, None, None)
+        # Sec. 7.1 takes the k = 4 best chunks: `chunk_k=4`. By default `text_budget` alone limits
+        # them.
         texts = (entities, relations, passages[: options.chunk_k])
+        budgets, total = self.budgets(reader or self.reader(), retrieval.question)
         sections = dict(zip(("entities", "relations", "passages"), zip(texts, budgets)))
-        left = code.left_for_context(reader or self.reader(), retrieval.question, options)
-        filled, step = rich.fill(sections, options.count, left)
+        filled, step = rich.fill(sections, options.count, total)
         return filled, retrieval.followed_by(step)
 
 
@@ -177,7 +150,30 @@ class LightRAGHybrid(_LightRAG):
     }
 
     def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
-        return [
-            code.merge(*both, self.graph, self.chosen)
-            for both in zip(self.local_search(low), self.global_search(high))
-        ]
+        return list(map(self.merge, self.local_search(low), self.global_search(high)))
+
+    def merge(self, local: Trace, overall: Trace) -> Trace:
+        """The steps of both searches of one question, then the nodes, the relations and the
+        passages of both, each once. The survey says "+" and names no order; `merge` chooses one.
+        """
+        both, order = Trace((*local, *overall)), self.chosen.merge
+        nodes = merged_rows(both.all(NodeStep), "node merge", "nodes", order)
+        edges = merged_rows(both.all(EdgeStep), "relationship merge", "relations", order)
+        ranked = [code.ranked(step.scores) for step in both.all(ChunkStep)]
+        if not ranked or self.chosen.mix:  # `with_late_passages` merges the passages
+            return Trace((*both, nodes, edges))
+        places = code.merged(ranked, order)
+        passages = self.in_order(places, "chunk merge", f"merged, {order}")
+        return Trace((*both, nodes, edges, passages))
+
+
+def merged_rows(
+    found: Sequence[rich.Found], operator: str, noun: str, order: code.Merge
+) -> rich.Found:
+    """The nodes or relations of the local and of the global search, each once; those of both keep
+    the local score.
+    """
+    rows = {row.index: row for step in reversed(found) for row in rich.rows_of(step)}
+    places = code.merged([[row.index for row in rich.rows_of(step)] for step in found], order)
+    how = f"{len(places)} {noun}: local and global merged, {order}"
+    return rich.with_rows(found[0], (rows[place] for place in places), how, operator)

@@ -20,24 +20,27 @@ Source: Survey, Table 3 (tab-3)
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial, wraps
 from itertools import chain, zip_longest
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 import numpy as np
 
-from ..core.graph import Edge, Graph, Node
+from ..core.graph import Edge, Node
 from ..core.options import Count, Positive
 from ..core.trace import ChunkStep, EdgeStep, NodeStep, Step, Trace, Vector
-from ..operators import chunk, rank
-from ..operators.ranking import top_items
+from ..index import chunk_index
+from ..index.vectors import VectorIndex
+from ..operators import chunk, node, question, rank, relationship
 from ..prompts.task import Task
 from ..text.tokens import count_tokens
 from . import rich_graph as rich
 
 RESERVED = 200  # tokens that the late code keeps free for its list of references
 LATE_ORDERS = ("similarity", "polling")
+ADJUSTING = ("cutoff", "local_order", "global_order", "chunk_order", "cut")  # the searches
 Merge = Literal["in turns", "global first"]
 P = TypeVar("P")
 NO_LOW = NodeStep("node vdb", "no low-level keyword, nothing searched", nodes=())
@@ -45,10 +48,10 @@ NO_HIGH = EdgeStep("relationship vdb", "no high-level keyword, nothing searched"
 
 
 @dataclass(frozen=True)
-class CodeOptions(rich.RichOptions):
-    """What the survey leaves open, and what the early and the late code do. The budgets of 4,000
-    tokens are LightRAG's (the survey has 8,000 for the whole prompt, Sec. 7.1), the order "links"
-    is GraphRAG's, and to merge "in turns" is the late code's.
+class LightOptions(rich.RichOptions):
+    """The defaults compose the operators as the survey does. What it leaves open is taken from
+    released codes: the budgets of 4,000 tokens are LightRAG's (the survey has 8,000 for the whole
+    prompt, Sec. 7.1), the order "links" is GraphRAG's, and to merge "in turns" is the late code's.
 
     local_order: relations at the entities, by "links" or by "degree", the orders of
         `operators.relationship.onehop`.
@@ -65,6 +68,8 @@ class CodeOptions(rich.RichOptions):
     total_budget: tokens of prompt and context; passages get what the rest leaves.
     cut: budgets cut the "context"; or what each "search" found, counting descriptions alone and
         sparing local entities.
+    top_k: k, entities (local) and relations (global) that the vectors give; 4 in the survey's
+        Sec. 7.1.
     """
 
     local_order: Literal["links", "degree"] = "links"
@@ -78,6 +83,7 @@ class CodeOptions(rich.RichOptions):
     text_budget: Count | None = 4000
     total_budget: Count | None = None
     cut: Literal["context", "search"] = "context"
+    top_k: Positive = 4
 
 
 CODES = {
@@ -115,143 +121,148 @@ def ranked(scores: Vector) -> list[int]:
     return [place for place in rank(scores).tolist() if scores[place] > 0]
 
 
-def labels_of(graph: Graph) -> list[str]:
-    """What traces call the passages."""
-    return [chunk.label for chunk in graph.chunks]
-
-
-def in_order(places: Sequence[int], graph: Graph, operator: str, how: str) -> ChunkStep:
-    """A step that ranks these passages as given: the first scores highest."""
-    scores = np.zeros(len(graph.chunks))
-    scores[list(places)] = np.arange(len(places), 0, -1)
-    items = top_items(labels_of(graph), scores)
-    return ChunkStep(operator, f"{len(places)} passages, {how}", items, scores=scores)
-
-
 def traces(*columns: Sequence[Step]) -> list[Trace]:
     """A trace per question of lists that hold one step per question; an empty list is left out."""
     return [Trace(steps) for steps in zip(*filter(None, columns))]
 
 
-def merge(local: Trace, overall: Trace, graph: Graph, options: CodeOptions) -> Trace:
-    """The steps of the local and of the global search of one question, followed by the nodes, the
-    relations and the passages of both, each once. The late code has no passages to merge yet.
+class ReleasedLightRAG(rich.RichMethod):
+    """The two searches as released codes do them (with the survey's options they find the same as
+    the survey's), the late code's passages, and the budgets of the context.
     """
-    trace, how = Trace((*local, *overall)), f"merged, {options.merge}"
-    nodes = merged_rows(trace.all(NodeStep), "node merge", "nodes", options)
-    edges = merged_rows(trace.all(EdgeStep), "relationship merge", "relations", options)
-    lists = [ranked(step.scores) for step in trace.all(ChunkStep)]
-    if not lists or options.mix:
-        return Trace((*trace, nodes, edges))
-    passages = in_order(merged(lists, options.merge), graph, "chunk merge", how)
-    return Trace((*trace, nodes, edges, passages))
+
+    options_type = LightOptions
+    settings = SETTINGS
+    chosen: LightOptions
+
+    @cached_property
+    def chunk_index(self) -> VectorIndex:
+        return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
+
+    def local_search(self, low: Sequence[str]) -> list[Trace]:
+        """Entities above `cutoff`, relations in `local_order`, passages in `chunk_order`."""
+        graph, options = self.graph, self.chosen
+        entities = self.search(low, node.vdb, self.entity_index, options.top_k, NO_LOW)
+        relations = relationship.onehop(entities, graph, order=options.local_order)
+        relations = self.cut(relations, graph.edges)
+        passages = chunk.occurrence(relations, graph, self.labels)
+        if options.chunk_order == "citation":
+            passages = chunk.by_entity(entities, graph, self.labels, "neighbours")
+        return traces(entities, relations, self.cut_passages(passages))
+
+    def global_search(self, high: Sequence[str]) -> list[Trace]:
+        """Relations above `cutoff` in `global_order`, their ends, passages in `chunk_order`."""
+        graph, index = self.graph, self.relationship_index
+        relations = self.search(high, relationship.vdb, index, self.chosen.top_k, NO_HIGH)
+        relations = self.cut(self.in_global_order(relations), graph.edges)
+        entities = self.cut(node.from_relationships(relations, graph), graph.nodes)
+        passages = chunk.from_relationships(relations, graph, self.labels)
+        if self.chosen.chunk_order == "citation":
+            edges = ([row.index for row in step.edges] for step in relations)
+            cited = (rich.cited_by_relations(graph, places) for places in edges)
+            how = ("chunk from relations", "in the relations' order")
+            passages = [self.in_order(places, *how) for places in cited]
+        return traces(relations, entities, self.cut_passages(passages))
+
+    def cut(self, steps: list[rich.Found], of: Sequence[Node | Edge]) -> list[rich.Found]:
+        """What the early code keeps of a search: the first whose descriptions fit their budget.
+        of: all entities, or all relations.
+        """
+        if self.chosen.cut == "context":
+            return steps
+        return [self.fitting(step, lambda place: of[place].description) for step in steps]
+
+    def fitting(self, step: rich.Found, text: Callable[[int], str]) -> rich.Found:
+        """The first entities or relations of a step whose texts fit their budget."""
+        options, rows = self.chosen, rich.rows_of(step)
+        budget = options.entity_budget if isinstance(step, NodeStep) else options.relation_budget
+        fit = rich.fitting(rows, (text(row.index) for row in rows), budget, options.count)
+        summary = f"{step.summary}; the first {len(fit)}{rich.within(budget)}"
+        return rich.with_rows(step, fit, summary)
+
+    def cut_passages(self, passages: list[ChunkStep]) -> list[ChunkStep]:
+        """The same of passages; the late code keeps none of a search, for it picks them last."""
+        options, budget, kept = self.chosen, self.chosen.text_budget, []
+        if options.chunk_order in LATE_ORDERS:
+            return []
+        if options.cut == "context":
+            return passages
+        for step in passages:
+            places = ranked(step.scores)
+            texts = (self.chunks[place].passage for place in places)
+            how = f"of {len(places)}" + ("" if budget is None else f", in {budget} tokens")
+            fit = rich.fitting(places, texts, budget, options.count)
+            kept.append(self.in_order(fit, step.operator, how))
+        return kept
+
+    def in_order(self, places: Sequence[int], operator: str, how: str) -> ChunkStep:
+        """A step that ranks these passages as given: the first scores highest."""
+        scores = np.zeros(len(self.chunks))
+        scores[list(places)] = np.arange(len(places), 0, -1)
+        return chunk.scored_step(operator, f"{len(places)} passages, {how}", self.labels, scores)
+
+    def with_late_passages(self, questions: Sequence[str], found: list[Trace]) -> list[Trace]:
+        """The traces and, where `chunk_order` or `mix` asks for them, the late code's passages."""
+        options, late = self.chosen, self.chosen.chunk_order in LATE_ORDERS
+        if not (late or options.mix):
+            return found
+        nearby, picked = chunk.vdb(question.vector(questions, self.encoder), self.chunk_index), []
+        for trace, near in zip(found, nearby):
+            steps = (*trace, *(self.picked(trace, near) if late else ()))
+            lists = [ranked(step.scores) for step in Trace(steps).all(ChunkStep)]
+            joined, how = merged(lists, options.merge), f"merged, {options.merge}"
+            if options.mix:
+                joined = in_turns(nearest(near, options), *lists)
+                how = "in turns with those nearest to the question"
+            picked.append(Trace((*steps, self.in_order(joined, "chunk merge", how))))
+        return picked
+
+    def picked(self, trace: Trace, near: ChunkStep) -> tuple[ChunkStep, ChunkStep]:
+        """Passages of the entities that fit their budget, and new ones of the relations that do."""
+        graph, options, how = self.graph, self.chosen, f"picked by {self.chosen.chunk_order}"
+        similarity = near.scores if options.chunk_order == "similarity" else None
+        nodes = self.fitting(trace.last(NodeStep), partial(rich.entity_row, graph)).nodes
+        read = [graph.nodes[row.index].chunks for row in nodes]
+        first = pick(own_passages(list(filter(None, read))), options.related_chunks, similarity)
+        edges = self.fitting(trace.last(EdgeStep), partial(rich.relation_row, graph)).edges
+        own = own_passages([graph.edges[row.index].chunks for row in edges], first)
+        new = pick(list(filter(None, own)), options.related_chunks, similarity)
+        entities = self.in_order(first, "chunk from entities", how)
+        return entities, self.in_order(new, "chunk from relations", how)
+
+    def budgets(self, reader: Task, text: str) -> tuple[Sequence[int | None], int | None]:
+        """Tokens of the context's parts, and what `total_budget` leaves to all of them."""
+        options = self.chosen
+        if options.cut == "search":  # and cut already
+            return (None, None, None), None
+        parts = (options.entity_budget, options.relation_budget, options.text_budget)
+        if options.total_budget is None:
+            return parts, None
+        turns = reader.messages({"question": text, "passages": []})
+        prompt = sum(count_tokens(turn["content"], options.count) for turn in turns)
+        return parts, options.total_budget - RESERVED - prompt
 
 
-def merged_rows(
-    found: Sequence[rich.Found], operator: str, noun: str, options: CodeOptions
-) -> rich.Found:
-    """What the local and the global search found, each once, with the local score."""
-    local_rows, global_rows = ({row.index: row for row in rich.rows_of(step)} for step in found)
-    places = merged([list(local_rows), list(global_rows)], options.merge)
-    rows = [(global_rows | local_rows)[place] for place in places]
-    how = f"{len(rows)} {noun}: local and global merged, {options.merge}"
-    return rich.with_rows(found[0], rows, how, operator)
-
-
-def cut(steps: list[rich.Found], graph: Graph, options: CodeOptions) -> list[rich.Found]:
-    """What the early code keeps of a search: the first entities or relations whose descriptions fit
-    their budget. All of them unless the option `cut` is "search".
+def or_released(search: Callable[..., list[Trace]]) -> Callable[..., list[Trace]]:
+    """Decorates a search of the survey: that of `ReleasedLightRAG` takes its place where an option
+    asks for more, or a question has no keywords to search by, or the graph no relations.
     """
-    if options.cut == "context":
-        return steps
-    kept = []
-    for step in steps:
-        nodes = isinstance(step, NodeStep)
-        elements: Sequence[Node | Edge] = graph.nodes if nodes else graph.edges
-        budget = options.entity_budget if nodes else options.relation_budget
-        texts = (elements[row.index].description for row in rich.rows_of(step))
-        rows = rich.fitting(rich.rows_of(step), texts, budget, options.count)
-        summary = f"{step.summary}; the first {len(rows)}{rich.within(budget)}"
-        kept.append(rich.with_rows(step, rows, summary))
-    return kept
+    released = getattr(ReleasedLightRAG, search.__name__)
+
+    @wraps(search)
+    def chosen(method: ReleasedLightRAG, keywords: Sequence[str]) -> list[Trace]:
+        options = method.chosen
+        asks = any(getattr(options, name) != getattr(LightOptions, name) for name in ADJUSTING)
+        empty = not (keywords and all(keywords) and method.graph.edges)
+        return (released if asks or empty else search)(method, keywords)
+
+    return chosen
 
 
-def passages_of(
-    found: list[NodeStep] | list[EdgeStep], passages: list[ChunkStep], graph: Graph,
-    options: CodeOptions,
-) -> list[ChunkStep]:  # fmt: skip
-    """What the codes make of the passages of a search. The early one takes those that the entities,
-    or the relations, it found cite, in their order, and cuts them as in `cut`; the late one picks
-    them last.
-    """
-    if options.chunk_order in LATE_ORDERS:
-        return []
-    if options.chunk_order == "citation":
-        passages = cited(found, graph)
-    if options.cut == "context":
-        return passages
-    kept, budget = [], options.text_budget
-    for step in passages:
-        places = ranked(step.scores)
-        texts = (graph.chunks[place].passage for place in places)
-        fit = rich.fitting(places, texts, budget, options.count)
-        how = f"of {len(places)}" + ("" if budget is None else f", in {budget} tokens")
-        kept.append(in_order(fit, graph, step.operator, how))
-    return kept
-
-
-def cited(found: Sequence[NodeStep | EdgeStep], graph: Graph) -> list[ChunkStep]:
-    """Passages by the first entity that cites them, then by how many of its neighbours do; or as
-    the relations cite them.
-    """
-    nodes = [step for step in found if isinstance(step, NodeStep)]
-    steps = chunk.by_entity(nodes, graph, labels_of(graph), "neighbours")
-    for step in found:
-        if isinstance(step, EdgeStep):
-            places = rich.cited_by_relations(graph, [edge.index for edge in step.edges])
-            how = "in the relations' order"
-            steps.append(in_order(places, graph, "chunk from relations", how))
-    return steps
-
-
-def with_passages(trace: Trace, near: ChunkStep, graph: Graph, options: CodeOptions) -> Trace:
-    """The trace and the late code's passages: those picked of its entities and relations, in turns
-    with those nearest to the question where `mix` asks for them. near: scores of all passages.
-    """
-    steps = []
-    lists = [ranked(step.scores) for step in trace.all(ChunkStep)]
-    if options.chunk_order in LATE_ORDERS:
-        lists, how = pick_both(trace, near, graph, options), f"picked by {options.chunk_order}"
-        for place, of in enumerate(("entities", "relations")):
-            steps.append(in_order(lists[place], graph, f"chunk from {of}", how))
-    joined, how = merged(lists, options.merge), f"merged, {options.merge}"
-    if options.mix:
-        joined = in_turns(nearest(near, options), *lists)
-        how = "in turns with those nearest to the question"
-    return Trace((*trace, *steps, in_order(joined, graph, "chunk merge", how)))
-
-
-def nearest(near: ChunkStep, options: CodeOptions) -> list[int]:
+def nearest(near: ChunkStep, options: LightOptions) -> list[int]:
     """The passages of a chunk search that `chunk_k` and `cutoff` allow, best first."""
     best = rank(near.scores, options.chunk_k).tolist()
     return [i for i in best if options.cutoff is None or near.scores[i] >= options.cutoff]
-
-
-def pick_both(trace: Trace, near: ChunkStep, graph: Graph, options: CodeOptions) -> list[list[int]]:
-    """Passages of the entities that fit their budget, and new ones of the relations that fit
-    theirs.
-    """
-    similarity = near.scores if options.chunk_order == "similarity" else None
-    nodes = [row.index for row in trace.last(NodeStep).nodes]
-    texts = (rich.entity_row(graph, place) for place in nodes)
-    nodes = rich.fitting(nodes, texts, options.entity_budget, options.count)
-    cited = own_passages([graph.nodes[i].chunks for i in nodes if graph.nodes[i].chunks])
-    first = pick(cited, options.related_chunks, similarity)
-    edges = [row.index for row in trace.last(EdgeStep).edges]
-    texts = (rich.relation_row(graph, place) for place in edges)
-    edges = rich.fitting(edges, texts, options.relation_budget, options.count)
-    cited = own_passages([graph.edges[i].chunks for i in edges], first)
-    return [first, pick([own for own in cited if own], options.related_chunks, similarity)]
 
 
 def own_passages(sources: Sequence[Sequence[int]], taken: Iterable[int] = ()) -> list[list[int]]:
@@ -279,7 +290,7 @@ def weighted_polling(lists: Sequence[Sequence[P]], most: int, least: int = 1) ->
 
 
 def pick(lists: Sequence[Sequence[int]], most: int, similarity: Vector | None = None) -> list[int]:
-    """The passages nearest to the question by `similarity` (passages,), half of `most` for each
+    """The passages of highest `similarity`, (passages,), to the question, half of `most` for each
     list; without it, or where that is no passage, by weighted polling.
     """
     count = 0 if similarity is None else most * len(lists) // 2
@@ -287,12 +298,3 @@ def pick(lists: Sequence[Sequence[int]], most: int, similarity: Vector | None = 
         return weighted_polling(lists, most)
     candidates = {place for own in lists for place in own}
     return sorted(candidates, key=lambda place: (-similarity[place], place))[:count]
-
-
-def left_for_context(reader: Task, text: str, options: CodeOptions) -> int | None:
-    """What `total_budget` leaves to the context, for `fill`; None where there is none."""
-    if options.total_budget is None or options.cut == "search":
-        return None
-    turns = reader.messages({"question": text, "passages": []})
-    prompt = sum(count_tokens(turn["content"], options.count) for turn in turns)
-    return options.total_budget - RESERVED - prompt

@@ -48,7 +48,7 @@ class PathRAG(RichMethod):
     options_type = code.PathOptions
     settings: ClassVar = {"paper": {}, "code": code.CODE}
     pairs = "directed"
-    reused: ClassVar = {**RichMethod.reused, "flow_graph": "directed"}
+    decided_by: ClassVar = {**RichMethod.decided_by, "flow_graph": ("directed",)}
     chosen: code.PathOptions
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:

@@ -13,7 +13,7 @@ from ..algorithms.report_elements import prefix
 from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder
 from ..core.graph import Graph
-from ..core.options import Count, Options, choose, vary
+from ..core.options import Count, Options, choose
 from ..core.trace import ContextStep, EdgeStep, NodeStep, Scored
 from ..encoders.text_encoders import load_encoder
 from ..graphs import Elements, extract_elements, given_elements, rich_knowledge_graph
@@ -62,8 +62,7 @@ class RichMethod(StoredMethod):
     """A method over a rich knowledge graph, whatever it then does with it: built, opened over a
     graph, varied, saved.
 
-    Subclasses set `pairs`, whether the two directions of a relation are one edge, and `reused`:
-    what copies with other options share, and the option that decides it, if there is one.
+    Subclasses set `pairs`: whether the two directions of a relation are one edge.
 
     Source: Survey, Sec. 4 (graphs)
     """
@@ -74,9 +73,9 @@ class RichMethod(StoredMethod):
     stored_type = Graph
     options_type: ClassVar[type[RichOptions]]
     pairs: ClassVar[Pairs] = "undirected"
-    reused: ClassVar[Mapping[str, str | None]] = {
-        "entity_index": "entity_text",
-        "relationship_index": "relation_text",
+    decided_by: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "entity_index": ("entity_text",),
+        "relationship_index": ("relation_text",),
     }
     chosen: RichOptions
 
@@ -84,7 +83,6 @@ class RichMethod(StoredMethod):
         super().__init__(graph.chunks, llm)
         self.graph, self.chosen = graph, chosen
         self.encoder = load_encoder(encoder).fit([chunk.passage for chunk in self.chunks])
-        self.labels = [chunk.label for chunk in self.chunks]
 
     @property
     def stored(self) -> Graph:
@@ -120,17 +118,6 @@ class RichMethod(StoredMethod):
         chosen = choose(cls.options_type, cls.settings, follow, options)
         return cls(graph, load_llm(llm), encoder, chosen)
 
-    def with_options(self, **options: object) -> Self:
-        """The same graph with other options; what they leave as it is, such as the vectors, is
-        shared.
-        """
-        other = type(self)(self.graph, self.llm, self.encoder, vary(self.chosen, options))
-        for name, decided_by in self.reused.items():
-            before, after = (decided_by and getattr(m.chosen, decided_by) for m in (self, other))
-            if name in self.__dict__ and before == after:
-                other.__dict__[name] = self.__dict__[name]
-        return other
-
     @cached_property
     def entity_index(self) -> VectorIndex:
         return cast("VectorIndex", node_index(self.graph, self.encoder, self.chosen.entity_text))
@@ -161,13 +148,11 @@ class RichMethod(StoredMethod):
             edge = edges[row.index]
             return degree[edge.source] + degree[edge.target], edge.weight
 
-        return [
-            with_rows(
-                step, sorted(step.edges, key=busy_and_heavy, reverse=True),
-                step.summary + ", by degree and weight",
-            )
-            for step in relations
-        ]  # fmt: skip
+        how, ordered = ", by degree and weight", []
+        for step in relations:
+            rows = sorted(step.edges, key=busy_and_heavy, reverse=True)
+            ordered.append(with_rows(step, rows, step.summary + how))
+        return ordered
 
 
 def rich_graph_of(
@@ -278,6 +263,5 @@ def fill(
         kept[name] = list(texts[:fit])
         tokens += sum(sizes[:fit])
         told.append(f"{fit} of {len(texts)} {name}{within(limit)}")
-    rows = {name: len(texts) for name, texts in kept.items()}
-    summary = f"{'; '.join(told)}; {tokens} tokens"
+    rows, summary = {name: len(kept[name]) for name in kept}, f"{'; '.join(told)}; {tokens} tokens"
     return kept, ContextStep("context", summary, sections=rows, tokens=tokens)
