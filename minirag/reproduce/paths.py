@@ -191,7 +191,7 @@ def open_corpus(name: str) -> tuple[Corpus | Graph, list[Asked]]:
 
 
 def opener(corpus: Corpus | Graph, encoder: str) -> Callable[[PathRow], RichMethod]:
-    """A function that opens a row's method; those with the same settings share graph and vectors."""
+    """A function that opens a row's method; those with the same settings share what is built."""
 
     @cache
     def built(method: str, follow: str) -> RichMethod:
