@@ -29,17 +29,6 @@ TEXTS = {
     "Port Helm.",
     "звезда.txt": "Тильда Брант открыла комету. Обсерватория Кестрел стоит на горе Оррин.",
 }
-HEAVY = (
-    "torch",
-    "transformers",
-    "sentence_transformers",
-    "matplotlib",
-    "pandas",
-    "openai",
-    "httpx",
-    "sklearn",
-    "igraph",
-)
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +44,11 @@ def folder(tmp_path):
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "broken.txt").write_bytes(b"\x00\x01\x80\xff" * 20)
     return folder
+
+
+def on(server):
+    """The options that ask the model of a server."""
+    return "--llm", "openai:m", "--base-url", server.url
 
 
 def run(*arguments, code=0):
@@ -100,16 +94,6 @@ def test_version_and_help():
     assert not [
         line for line in described if "..." in line or len(line) > 80 or line.startswith(" " * 12)
     ]
-
-
-def test_nothing_heavy_is_loaded_before_it_is_needed():
-    code = (
-        f"import sys; from minirag.cli import app; app(['methods'], standalone_mode=False); "
-        f"sys.exit([m for m in {HEAVY} if m in sys.modules] or 0)"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert said.returncode == 0, said.stderr
-    assert "hipporag" in said.stdout
 
 
 def test_python_dash_m_minirag_exits_with_2_and_one_sentence():
@@ -287,17 +271,7 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(folder, tmp_path,
         and "1. " in said.stdout
     )
     with FakeServer(reply=lambda body: "So the answer is: the moon.") as server:
-        said = run(
-            "ask",
-            folder,
-            QUESTION,
-            "--method",
-            "bm25",
-            "--llm",
-            "openai:m",
-            "--base-url",
-            server.url,
-        )
+        said = run("ask", folder, QUESTION, "--method", "bm25", *on(server))
     assert (
         "the moon" in said.stdout
         and "Answers kept" not in said.stdout
@@ -415,9 +389,7 @@ def _one_text(tmp_path):
 def test_a_dry_run_asks_nobody_and_keeps_nothing(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("MINIRAG_API_KEY", "unused")
     with FakeServer() as server:
-        said = run(
-            "ask", folder, QUESTION, "--llm", "openai:m", "--base-url", server.url, "--dry-run"
-        ).stdout
+        said = run("ask", folder, QUESTION, *on(server), "--dry-run").stdout
         assert not server.requests
     assert (
         "with openai:m this asks 8 times" in said
@@ -448,32 +420,13 @@ def test_a_dry_run_asks_nobody_and_keeps_nothing(folder, tmp_path, monkeypatch):
 
 def test_a_model_on_a_server_answers_and_is_named(folder):
     with FakeServer(reply=lambda body: "So the answer is: Augusta Fenwick.") as server:
-        said = run(
-            "ask",
-            folder,
-            QUESTION,
-            "--method",
-            "bm25",
-            "--llm",
-            "openai:m",
-            "--base-url",
-            server.url,
-        ).stdout
+        said = run("ask", folder, QUESTION, "--method", "bm25", *on(server)).stdout
         assert (
             len(server.requests) == 1
             and "Answer, by openai:m at 127.0.0.1:" in said
             and "Augusta Fenwick" in said
         )
-        there = [
-            "--method",
-            "bm25",
-            "--llm",
-            "openai:m",
-            "--base-url",
-            server.url,
-            "--max-calls",
-            "0",
-        ]
+        there = ["--method", "bm25", *on(server), "--max-calls", "0"]
         stopped = refused("ask", folder, "Where did Augusta Fenwick live?", *there)
         assert (
             len(server.requests) == 1
@@ -499,7 +452,7 @@ def records(body):
 
 def test_no_prompt_is_paid_twice_by_two_methods_or_after_a_file_came_in(folder):
     with FakeServer(reply=records) as server:
-        there = ["--llm", "openai:m", "--base-url", server.url, "--encoder", "lsa"]
+        there = [*on(server), "--encoder", "lsa"]
         said = run("compare", folder, QUESTION, "--methods", "hipporag,grag", *there).stdout
         prompts = [json.dumps(body["messages"]) for _, _, body in server.requests]
         assert (
@@ -525,18 +478,7 @@ def test_no_prompt_is_paid_twice_by_two_methods_or_after_a_file_came_in(folder):
 def test_compare_stops_at_the_cap_and_records_where_it_is_told(folder, tmp_path):
     file = tmp_path / "answers.jsonl"
     with FakeServer(reply=records) as server:
-        there = [
-            "--llm",
-            "openai:m",
-            "--base-url",
-            server.url,
-            "--encoder",
-            "lsa",
-            "--record",
-            file,
-            "--max-calls",
-            "3",
-        ]
+        there = [*on(server), "--encoder", "lsa", "--record", file, "--max-calls", "3"]
         said = run(
             "compare",
             folder,
@@ -558,10 +500,7 @@ def test_a_recording_is_continued_and_replayed(folder, tmp_path):
     file = tmp_path / "answers.jsonl"
     with FakeServer(reply=lambda body: "So the answer is: the moon.") as server:
         there = [
-            "--llm",
-            "openai:m",
-            "--base-url",
-            server.url,
+            *on(server),
             "--file",
             file,
             "--methods",
@@ -1009,11 +948,13 @@ def test_check_exits_by_the_grade(passed, code, monkeypatch):
     from minirag.grading import exercises
 
     asked = []
-    monkeypatch.setattr(
-        exercises, "main_check", lambda *given: asked.append(given) or ("3 of 5 points", passed)
-    )
-    assert "3 of 5 points" in run("check", "03", "--hints", "2", code=code).stdout
-    assert asked == [("03", None, 2)]
+    status = "passed" if passed else "hint"
+    items = (exercises.Item("one", "passed", 3), exercises.Item("two", status, 2, "why", ("so",)))
+    report = exercises.Report("03_name", items)
+    monkeypatch.setattr(exercises, "check", lambda *given: asked.append(given) or report)
+    said = run("check", "03", "--hints", "2", code=code).stdout
+    assert f"{5 if passed else 3} of 5 points" in said and ("hint 1: so" in said) != passed
+    assert asked == [("03", None)]
 
 
 def test_text_cannot_steer_the_terminal(tmp_path):

@@ -377,8 +377,8 @@ def test_the_solution_may_be_kept_back(small, tmp_path):
     run.
     """
     (tmp_path / "01_twice.ipynb").write_bytes((small / "01_twice.ipynb").read_bytes())
-    text, ok = exercises.main_check(1, hints=2, folder=tmp_path)
-    assert not ok and text.splitlines()[1:] == [
+    report = exercises.check(1, folder=tmp_path)
+    assert not report.ok and report.text(hints=2).splitlines()[1:] == [
         "  not yet twice",
         "          hint 1: one",
         "          hint 2: two",

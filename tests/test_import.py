@@ -6,15 +6,8 @@ import sys
 import time
 
 HEAVY = (
-    "torch",
-    "transformers",
-    "sentence_transformers",
-    "matplotlib",
-    "pandas",
-    "openai",
-    "jupyterlab",
-    "nbformat",
-    "ipywidgets",
+    *("torch", "transformers", "sentence_transformers", "matplotlib", "pandas", "openai"),
+    *("httpx", "sklearn", "igraph", "jupyterlab", "nbformat", "ipywidgets"),
 )
 BASIS = "import numpy, scipy, scipy.sparse, networkx"
 
@@ -46,6 +39,16 @@ def test_nothing_heavy_is_imported():
 
 def test_nothing_heavy_is_imported_by_naming_what_the_package_offers():
     assert loaded("from minirag import *") == []
+
+
+def test_nothing_heavy_is_loaded_by_a_command_before_it_is_needed():
+    code = (
+        f"import sys; from minirag.cli import app; app(['methods'], standalone_mode=False); "
+        f"sys.exit([m for m in {HEAVY} if m in sys.modules] or 0)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert said.returncode == 0, said.stderr
+    assert "hipporag" in said.stdout
 
 
 def test_the_check_sees_what_is_heavy():

@@ -254,7 +254,8 @@ def entities_behind(
     from ..core.graph import Graph
     from ..core.trace import WalkStep
 
-    graph, walks = getattr(_walker(method), "graph", None), retrieval.trace.all(WalkStep)
+    walker = getattr(method, "retriever", method)  # the method that it retrieves by, or itself
+    graph, walks = getattr(walker, "graph", None), retrieval.trace.all(WalkStep)
     if not walks or not isinstance(graph, Graph):
         return []
     scores = walks[-1].scores
@@ -262,11 +263,6 @@ def entities_behind(
     inside = [i for i, node in enumerate(graph.nodes) if place in node.chunks and scores[i] > 0]
     best = sorted(inside, key=lambda i: (-scores[i], i))[:NODES_SHOWN]
     return [(graph.nodes[i].name, float(scores[i])) for i in best]
-
-
-def _walker(method: "Method") -> Any:
-    """The method that walks over the graph: the method itself, or the one that it retrieves by."""
-    return getattr(method, "retriever", method)
 
 
 def draw_walk(method: "Method", retrieval: "Retrieval") -> "Figure":
@@ -281,19 +277,17 @@ def draw_walk(method: "Method", retrieval: "Retrieval") -> "Figure":
             f"{method.name} made no walk over a graph for this question, so there is nothing to"
             " draw. Leave --figure out."
         )
-    graph = _walker(method).hippocampal_index
-    best = retrieval.passages[0].chunk.label
+    walker: Any = getattr(method, "retriever", method)
+    graph = walker.hippocampal_index
+    best, names = retrieval.passages[0].chunk.label, [node.name for node in graph.nodes]
+    roles = {"linked from the question": [names[node.index] for node in linked[0].nodes]}
+    caption = f"Size and colour: score after the walk. The best passage: {best}."
     return draw_graph(
         graph,
         node_scores=walks[0].scores,
-        highlight={
-            "linked from the question": [graph.nodes[n.index].name for n in linked[0].nodes]
-        },
+        highlight=roles,
         title=retrieval.question,
-        caption=(
-            f"Size and colour: score after the walk. The best passage: {best}."
-            f" Graph by {graph.source}."
-        ),
+        caption=f"{caption} Graph by {graph.source}.",
         max_nodes=24,
         score_name="walk's score",
     )

@@ -98,14 +98,14 @@ def check(
     Exit status 1 until all is passed.
     """
     try:
-        from ..grading.exercises import main_check
+        from ..grading import exercises
     except ImportError as error:
         raise MiniragError(
             "the grader is missing from this installation. Install minirag-kit again."
         ) from error
-    text, passed = main_check(exercise, notebook, hints)
-    say(text)
-    if not passed:
+    report = exercises.check(exercise, notebook)
+    say(report.text(hints))
+    if not report.ok:
         complain("not everything is passed yet")
         raise typer.Exit(FAILED)
 

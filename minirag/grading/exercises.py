@@ -158,14 +158,6 @@ def _another_exercise(
     return best if shared[best] > len(here & own) else None
 
 
-def main_check(
-    name: str, path: Place = None, hints: int = 0, folder: Place = None
-) -> tuple[str, bool]:
-    """What `minirag check NAME` prints, and whether everything passed: (text, ok)."""
-    report = check(name, path, folder)
-    return report.text(hints), report.ok
-
-
 def grade(released: "NotebookNode", notebook: "NotebookNode", run: Run = run_cells) -> Report:
     """Run the cells of `notebook`, its locked cells replaced by those of `released`; returns a
     `Report`. `run`: cells -> outcomes.

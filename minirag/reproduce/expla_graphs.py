@@ -12,15 +12,9 @@ from typing import Any
 from ..core.graph import GraphQuestion, GraphTask
 from ..corpora.expla_graphs import describe, load_expla_graphs
 from ..evaluate.metrics import compare, load_expected
+from . import stance_baselines as stances
 from .graph_baselines import Row, by_condition, over_seeds
-from .stance_baselines import (
-    BASELINES,
-    RELATIONS,
-    belief_denies,
-    count_negated,
-    measure_baselines,
-    negated,
-)  # fmt: skip
+from .stance_baselines import BASELINES, measure_baselines
 
 BASELINE_NAMES = tuple(baseline.name for baseline in BASELINES)
 NOTES = {
@@ -125,10 +119,10 @@ def stance_by_negations(questions: Sequence[GraphQuestion]) -> list[Row]:
     """
     rows = []
     for count, name in enumerate(("0", "1", "2", "3 or more")):
-        some = [question for question in questions if min(count_negated(question), 3) == count]
+        some = [q for q in questions if min(stances.count_negated(q), 3) == count]
         row = {"negated relations": name, **_counter(some, "all")}
         for denying, belief in ((False, "plain belief"), (True, "denying belief")):
-            row |= _counter([q for q in some if belief_denies(q) == denying], belief)
+            row |= _counter([q for q in some if stances.belief_denies(q) == denying], belief)
         rows.append(row)
     return rows
 
@@ -138,10 +132,10 @@ def stance_by_relation(questions: Sequence[GraphQuestion]) -> list[Row]:
     counter first.
     """
     rows = []
-    for relation in RELATIONS:
+    for relation in stances.RELATIONS:
         some = [q for q in questions if any(name == relation for _, name, _ in q.graph.edges)]
         if some:
-            row = {"relation": relation, "negated": negated(relation)}
+            row = {"relation": relation, "negated": stances.negated(relation)}
             rows.append(row | _counter(some, "all"))
     return sorted(rows, key=lambda row: (-row["all: % counter"], row["relation"]))
 

@@ -28,15 +28,10 @@ def as_roles(highlight: Highlight | None) -> dict[Any, str]:
 
 
 def draw_scores(
-    rows: Retrieval | Mapping[object, float] | Rows,
-    highlight: Highlight | None = None,
-    title: str = "",
-    caption: str = "",
-    score_name: str = "score",
-    decimals: int = 3,
-    width: int = 760,
-    sort: bool = False,
-) -> Figure:
+    rows: Retrieval | Mapping[object, float] | Rows, highlight: Highlight | None = None,
+    title: str = "", caption: str = "", score_name: str = "score", decimals: int = 3,
+    width: int = 760, sort: bool = False,
+) -> Figure:  # fmt: skip
     """A score table as horizontal bars: `rows` are (label, score) pairs, a mapping, or a
     `Retrieval`'s passages. The first 30 are drawn.
 
@@ -80,15 +75,9 @@ def draw_scores(
 
 
 def draw_ranking(
-    a: Retrieval | Iterable[str],
-    b: Retrieval | Iterable[str],
-    names: Sequence[str] = ("A", "B"),
-    gold: Iterable[str] = (),
-    k: int = 10,
-    title: str = "",
-    caption: str = "",
-    width: int = 760,
-) -> Figure:
+    a: Retrieval | Iterable[str], b: Retrieval | Iterable[str], names: Sequence[str] = ("A", "B"),
+    gold: Iterable[str] = (), k: int = 10, title: str = "", caption: str = "", width: int = 760,
+) -> Figure:  # fmt: skip
     """Two rankings side by side, the same item joined by a line: who moved up, who fell out of the
     first `k`.
 
@@ -137,16 +126,10 @@ def _labels(ranking: Retrieval | Iterable[str]) -> dict[str, str]:
 
 
 def draw_bipartite(
-    nodes: Iterable[object],
-    passages: Iterable[object],
-    matrix: Any,
-    node_scores: ArrayLike | None = None,
-    passage_scores: ArrayLike | None = None,
-    highlight: Highlight | None = None,
-    title: str = "",
-    caption: str = "",
-    width: int = 760,
-) -> Figure:
+    nodes: Iterable[object], passages: Iterable[object], matrix: Any,
+    node_scores: ArrayLike | None = None, passage_scores: ArrayLike | None = None,
+    highlight: Highlight | None = None, title: str = "", caption: str = "", width: int = 760,
+) -> Figure:  # fmt: skip
     """The node-to-passage matrix as links: left the nodes, right the passages, a line where a node
     occurs in a passage.
 
@@ -213,14 +196,10 @@ def _draw_column(
 
 
 def draw_windows(
-    windows: Sequence[Sequence[tuple[str, int]]],
-    limit: int,
-    header: int | Sequence[int] = 0,
-    names: Sequence[str] | None = None,
-    left_out: Collection[str] = (),
-    title: str = "",
+    windows: Sequence[Sequence[tuple[str, int]]], limit: int, header: int | Sequence[int] = 0,
+    names: Sequence[str] | None = None, left_out: Collection[str] = (), title: str = "",
     caption: str = "",
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Windows below each other, a box an item, as wide as its tokens; a red line is the limit.
 
     `windows`: lists of (label, tokens). `header`: tokens that every window spends before its first

@@ -17,21 +17,8 @@ import numpy as np
 
 from ..core.errors import MiniragError
 from ..core.files import write_atomic
-from .scene import (
-    FONTS,
-    Box,
-    Circle,
-    Colour,
-    Item,
-    Line,
-    Scene,
-    Shape,
-    Text,
-    channels,
-    clean,
-    mix,
-    wrap,
-)
+from . import scene as shapes
+from .scene import FONTS, Colour, Item, Scene, channels, clean, mix, wrap
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -138,22 +125,22 @@ def _attributes(**values: object) -> str:
 def _element(item: Item) -> tuple[str, str, str]:
     """Tag, attributes and text content of one shape."""
     match item:
-        case Line() | Shape():
+        case shapes.Line() | shapes.Shape():
             points = _attributes(points=" ".join(f"{x},{y}" for x, y in item.points))
-            if isinstance(item, Shape):
+            if isinstance(item, shapes.Shape):
                 return "polygon", points + _attributes(fill=item.fill), ""
             dash = _attributes(stroke_dasharray="5 4" if item.dash else None)
             pen = _attributes(fill="none", stroke=item.colour, stroke_width=item.width)
             return "polyline", points + pen + dash, ""
-        case Circle():
+        case shapes.Circle():
             place = _attributes(cx=item.x, cy=item.y, r=item.radius)
             pen = _attributes(fill=item.fill, stroke=item.stroke, stroke_width=item.width)
             return "circle", place + pen, ""
-        case Box():
+        case shapes.Box():
             place = _attributes(x=item.x, y=item.y, width=item.width, height=item.height)
             pen = _attributes(fill=item.fill, stroke=item.stroke, stroke_width=item.line)
             return "rect", place + _attributes(rx=item.round or None) + pen, ""
-        case Text():
+        case shapes.Text():
             anchor = None if item.anchor == "start" else item.anchor
             place = _attributes(x=item.x, y=item.y, font_size=item.size, text_anchor=anchor)
             weight, slant = "bold" if item.bold else None, "italic" if item.italic else None
@@ -242,17 +229,17 @@ def _artist(item: Item, layer: int) -> "Artist":
 
     pen: dict[str, Any]
     match item:
-        case Line():
+        case shapes.Line():
             x, y = zip(*item.points)
             dash = (0, (5 / item.width, 4 / item.width)) if item.dash else "-"
             pen = {"solid_capstyle": "butt", "dash_capstyle": "butt", "color": item.colour}
             return lines.Line2D(x, y, lw=item.width, ls=dash, **pen, zorder=layer)
-        case Shape():
+        case shapes.Shape():
             return patches.Polygon(item.points, closed=True, fc=item.fill, ec="none", zorder=layer)
-        case Circle():
+        case shapes.Circle():
             pen = {"fc": item.fill, "ec": item.stroke, "lw": item.width}
             return patches.Circle((item.x, item.y), item.radius, **pen, zorder=layer)
-        case Box():
+        case shapes.Box():
             rounding = f"round,pad=0,rounding_size={item.round}" if item.round else "square,pad=0"
             pen = {"fc": item.fill, "ec": item.stroke, "lw": item.line, "boxstyle": rounding}
             corner = (item.x, item.y)

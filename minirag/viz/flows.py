@@ -11,12 +11,9 @@ GAP, LEVEL = 44, 64  # between boxes side by side; height of a level
 
 
 def draw_flow(
-    steps: Sequence[Step] | Mapping[str, Sequence[Step]],
-    title: str = "",
-    caption: str = "",
-    width: int = 760,
-    highlight: Collection[str] = (),
-) -> Figure:
+    steps: Sequence[Step] | Mapping[str, Sequence[Step]], title: str = "", caption: str = "",
+    width: int = 760, highlight: Collection[str] = (),
+) -> Figure:  # fmt: skip
     """Boxes from left to right, joined by arrows: what happens to a text on its way to an answer.
 
     A step is a heading or (heading, detail). A mapping from row name to steps draws several rows;
@@ -80,13 +77,9 @@ def _draw_row(
 
 def draw_path(
     paths: Sequence[str] | Sequence[Sequence[str]],
-    relations: Mapping[tuple[str, str], str] | None = None,
-    scores: Sequence[float] | None = None,
-    title: str = "",
-    caption: str = "",
-    width: int = 760,
-    score_name: str = "score",
-) -> Figure:
+    relations: Mapping[tuple[str, str], str] | None = None, scores: Sequence[float] | None = None,
+    title: str = "", caption: str = "", width: int = 760, score_name: str = "score",
+) -> Figure:  # fmt: skip
     """Paths through a graph, one a row: a chain of boxes joined by arrows that carry the relations.
 
     `paths`: a list of nodes, or a list of such lists, best first. `relations`: mapping (node, node)
@@ -132,12 +125,9 @@ def draw_path(
 
 
 def draw_hierarchy(
-    levels: Sequence[Sequence[Set[Hashable]]],
-    title: str = "",
-    caption: str = "",
-    width: int = 760,
+    levels: Sequence[Sequence[Set[Hashable]]], title: str = "", caption: str = "", width: int = 760,
     highlight: Sequence[Set[Hashable]] = (),
-) -> Figure:
+) -> Figure:  # fmt: skip
     """A community hierarchy as nested bars: a row a level, coarsest on top, a community as wide as
     it has nodes.
 

@@ -9,26 +9,10 @@ from numpy.typing import ArrayLike
 from ..algorithms.ego_graphs import TextualGraph
 from ..core.errors import MiniragError
 from ..core.graph import Graph
+from . import graph_scene
 from .charts import Highlight, as_roles
 from .figure import MARGIN, Figure
-from .graph_scene import (
-    BLUE,
-    VERMILLION,
-    Drawable,
-    GraphScene,
-    Key,
-    Marks,
-    Pair,
-    Tie,
-    canvas_height,
-    font_size,
-    group_colours,
-    label_lines,
-    legend_mark,
-    node_points,
-    node_radii,
-    role_colours,
-)
+from .graph_scene import BLUE, VERMILLION, Drawable, GraphScene, Key, Marks, Pair, Tie
 from .scene import Colour, Point, Scene, clean, shorten, text_width, wrap
 
 if TYPE_CHECKING:
@@ -102,25 +86,15 @@ def as_scores(view: Drawable, scores: Scores | None) -> dict[Key, float]:
 
 
 def draw_graph(
-    graph: AnyGraph,
-    positions: Mapping[Key, Sequence[float]] | None = None,
-    node_scores: Scores | None = None,
-    highlight: Highlight | None = None,
-    node_labels: Mapping[Key, str] | None = None,
-    edge_labels: bool | Mapping[Pair, str] = False,
-    node_groups: Mapping[Key, str] | None = None,
-    paths: Sequence[Sequence[Key]] = (),
-    title: str = "",
-    caption: str = "",
-    max_nodes: int = 300,
-    width: int = 760,
-    height: int | None = None,
-    score_name: str = "score",
-    score_max: float | None = None,
-    path_name: str = "path",
-    node_opacity: Scores | None = None,
+    graph: AnyGraph, positions: Mapping[Key, Sequence[float]] | None = None,
+    node_scores: Scores | None = None, highlight: Highlight | None = None,
+    node_labels: Mapping[Key, str] | None = None, edge_labels: bool | Mapping[Pair, str] = False,
+    node_groups: Mapping[Key, str] | None = None, paths: Sequence[Sequence[Key]] = (),
+    title: str = "", caption: str = "", max_nodes: int = 300, width: int = 760,
+    height: int | None = None, score_name: str = "score", score_max: float | None = None,
+    path_name: str = "path", node_opacity: Scores | None = None,
     edge_opacity: Mapping[Pair, float] | None = None,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw a `minirag.core.graph.Graph`, a `TextualGraph` (nodes are positions, labelled by their
     texts) or a networkx graph as a `Figure`.
 
@@ -149,9 +123,10 @@ def draw_graph(
         nodes = f"Shown: the {len(shown.nodes)} most relevant of {len(view.nodes)} nodes"
         caption = f"{caption} {nodes}, and {len(shown.ties)} of {len(view.ties)} edges.".strip()
     top = score_max or max((scores.get(node, 0.0) for node in shown.nodes), default=0.0) or 1.0
-    height, font = height or canvas_height(len(shown.nodes)), font_size(len(shown.nodes))
-    lines = label_lines(shown, ranked[:max_nodes], font)
-    points = node_points(shown, positions, lines, font, (width, height), roles, paths)
+    count = len(shown.nodes)
+    height, font = height or graph_scene.canvas_height(count), graph_scene.font_size(count)
+    lines = graph_scene.label_lines(shown, ranked[:max_nodes], font)
+    points = graph_scene.node_points(shown, positions, lines, font, (width, height), roles, paths)
     drawing = GraphScene(shown, marks, points, Scene(width, height), top)
     drawing.draw_ties()
     drawing.draw_nodes()
@@ -163,16 +138,11 @@ def draw_graph(
 
 
 def draw_walk(
-    graph: AnyGraph,
-    distributions: Iterable[Scores],
-    names: Iterable[str] | None = None,
-    highlight: Highlight | None = None,
-    title: str = "",
-    caption: str = "",
-    columns: int | None = None,
-    positions: Mapping[Key, Sequence[float]] | None = None,
+    graph: AnyGraph, distributions: Iterable[Scores], names: Iterable[str] | None = None,
+    highlight: Highlight | None = None, title: str = "", caption: str = "",
+    columns: int | None = None, positions: Mapping[Key, Sequence[float]] | None = None,
     width: int = 760,
-) -> Figure:
+) -> Figure:  # fmt: skip
     """Draw probability mass over a graph, one panel a step, all with the same layout and the same
     scale. At most 60 nodes are shown, those that hold most.
 
@@ -190,8 +160,9 @@ def draw_walk(
     wide, tall = (width - (columns - 1) * 8) // columns, {1: 400, 2: 270}.get(columns, 220)
     labelled = ranked[: 60 if columns == 1 else 12]
     lines = {node: wrap(shown.labels[node], 105, 11) for node in labelled}
-    points = node_points(shown, positions, lines, 11, (wide, tall), roles)
-    clear = node_radii(shown, highest, peak, Scene(wide, tall))  # labels stay put over the panels
+    points = graph_scene.node_points(shown, positions, lines, 11, (wide, tall), roles)
+    # labels stay put over the panels
+    clear = graph_scene.node_radii(shown, highest, peak, Scene(wide, tall))
     scene = Scene(width, -(-len(steps) // columns) * (tall + 20))
     for number, (name, step) in enumerate(zip(names, steps)):
         panel = GraphScene(shown, Marks(step, roles), points, Scene(wide, tall), peak)
@@ -217,9 +188,10 @@ def layout(
     place over several figures.
     """
     view, roles = drawable(graph), as_roles(highlight)
-    height, font = height or canvas_height(len(view.nodes)), font_size(len(view.nodes))
-    lines = label_lines(view, _by_relevance(view, Marks(roles=roles)), font)
-    return node_points(view, None, lines, font, (width, height), roles)
+    count = len(view.nodes)
+    height, font = height or graph_scene.canvas_height(count), graph_scene.font_size(count)
+    lines = graph_scene.label_lines(view, _by_relevance(view, Marks(roles=roles)), font)
+    return graph_scene.node_points(view, None, lines, font, (width, height), roles)
 
 
 def _by_relevance(view: Drawable, marks: Marks) -> list[Key]:
@@ -238,12 +210,13 @@ def _by_relevance(view: Drawable, marks: Marks) -> list[Key]:
 
 def _legend(scene: Scene, view: Drawable, marks: Marks, score_name: str, path_name: str) -> None:
     """One row under the drawing that explains every mark used in it."""
-    rings = role_colours({n: role for n, role in marks.roles.items() if n in view.nodes})
+    roles = {node: role for node, role in marks.roles.items() if node in view.nodes}
+    rings, fills = graph_scene.role_colours(roles), graph_scene.group_colours(marks.groups)
     ink = marks.node_opacity or marks.edge_opacity
     entries = [("score", score_name, BLUE)] if score_name else []
     entries += [("ink", "factor: 0 to 1", BLUE)] if ink else []
     entries += [("ring", role, colour) for role, colour in rings.items()]
-    entries += [("dot", group, colour) for group, colour in group_colours(marks.groups).items()]
+    entries += [("dot", group, colour) for group, colour in fills.items()]
     if any(tie.kind == "synonymy" for tie in view.ties):
         entries += [("solid", "relation", Colour.EDGE), ("dashed", "synonymy", Colour.EDGE)]
     entries += [("bold", path_name, VERMILLION)] if marks.paths else []
@@ -253,7 +226,7 @@ def _legend(scene: Scene, view: Drawable, marks: Marks, score_name: str, path_na
         wide = indent + round(text_width(short, 12)) + 16
         if x + wide > scene.width and x > MARGIN:
             x, y = MARGIN, y + 22
-        legend_mark(scene, mark, x, y, colour)
+        graph_scene.legend_mark(scene, mark, x, y, colour)
         scene.text(x + indent, y + 4, short, 12)
         x += wide
     if entries:

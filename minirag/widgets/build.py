@@ -15,10 +15,9 @@ from ..text.chunking import chunk_tokens
 from ..text.tokens import token_spans
 from ..viz import Figure, draw_graph, draw_scores, layout
 from ..viz.scene import Colour, Scene, ink_on
-from .explorer import Explorer, Slider
+from .explorer import CELL, Explorer, Slider
 
 LANE, LEFT, WIDTH = 26, 64, 760
-CELL = "style='text-align:left;vertical-align:top'"
 
 
 class ChunkExplorer(Explorer):

@@ -16,6 +16,7 @@ FRAME = (
     "background:#FFFFFF;color:#1A1A1A;padding:6px;font-size:13px;max-width:780px;overflow-x:auto"
 )
 STYLE = {"description_width": "initial"}
+CELL = "style='text-align:left;vertical-align:top'"  # of a table beside the figure
 
 
 @dataclass(frozen=True)

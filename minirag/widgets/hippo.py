@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -151,17 +151,8 @@ class HippoExplorer(Explorer):
         caption = f"The {len(shown)} nodes shown hold {share:.1f} % of the mass; "
         caption += f"{len(scores)} nodes in all."
         mass, roles = {self._name(i): float(scores[i]) for i in shown}, {"query node": list(names)}
-        title = self.question.text
-        return draw_graph(
-            part,
-            places,
-            mass,
-            roles,
-            title=title,
-            caption=caption,
-            score_name="mass",
-            score_max=peak,
-        )
+        draw = partial(draw_graph, part, places, mass, roles, score_name="mass", score_max=peak)
+        return draw(title=self.question.text, caption=caption)
 
     def html(self) -> str:
         retrieval, gold = self.retrieval, self.question.gold

@@ -153,17 +153,12 @@ class PathExplorer(Explorer):
         caption += f", {lost} of them over nodes not drawn." if lost else "."
         ends = [name for name in (s["start"], s["end"]) if name != ANY]
         found = [name for name in self.found if name not in ends]
-        return draw_graph(
-            part if s["directed"] else part.to_undirected(),
-            places,
-            {name: resource.get(name, 0.0) for name in part},
-            {"start or end": ends, "found": found},
-            paths=drawn,
-            caption=caption,
-            height=max(y for _, y in places.values()) + 40,
-            score_name="resource" if s["start"] != ANY else "mean resource over all starts",
-            score_max=max(resource.values()),
-        )
+        held, roles = {name: resource.get(name, 0.0) for name in part}, {"start or end": ends}
+        shown = part if s["directed"] else part.to_undirected()
+        draw = partial(draw_graph, shown, places, held, roles | {"found": found}, paths=drawn)
+        name = "resource" if s["start"] != ANY else "mean resource over all starts"
+        height, top = max(y for _, y in places.values()) + 40, max(resource.values())
+        return draw(caption=caption, height=height, score_name=name, score_max=top)
 
     def _setting(self) -> str:
         s = self.state

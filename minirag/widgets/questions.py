@@ -17,9 +17,8 @@ from ..reproduce.stance_baselines import BASELINES, negated
 from ..viz import Figure, draw_graph, draw_ranking
 from ..viz.passages import passage_lines, passage_rows, passage_table
 from ..viz.scene import Colour, ink_on
-from .explorer import Choice, Explorer, Slider
+from .explorer import CELL, Choice, Explorer, Slider
 
-CELL = "style='text-align:left;vertical-align:top'"
 SHOWN = {
     "all": "all questions",
     "hit": "all gold found by {b}",
