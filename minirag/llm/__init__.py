@@ -13,10 +13,10 @@ from .replay import Recorder, Replay
 
 __all__ = ["LLM", "Completion", "Counts", "Ledger", "load_llm"]
 
-KINDS = ("replay", "openai", "ollama", "hf")
+KINDS = ("replay", "batch", "openai", "ollama", "hf")
 FORMS = (
-    "'offline', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL' or 'hf:MODEL_OR_PATH' "
-    "('openai:MODEL' with base_url=... for any compatible server)"
+    "'offline', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL', 'batch:FOLDER' or "
+    "'hf:MODEL_OR_PATH' ('openai:MODEL' with base_url=... for any compatible server)"
 )
 
 
@@ -29,6 +29,8 @@ def load_llm(
     base_url: str | None = None,
     timeout: float = 60,
     attempts: int = 5,
+    model: str | None = None,
+    submit: bool = False,
     **options: Any,
 ) -> LLM:
     """The language model that `spec` names; an LLM object is taken as it is.
@@ -47,6 +49,7 @@ def load_llm(
         answers = name if kind == "replay" else record
         return DryRun(spec.name if isinstance(spec, LLM) else spec, answers)
     llm: LLM
+    server: dict[str, Any]
     if isinstance(spec, LLM):
         llm = spec
     elif spec == "offline":
@@ -57,11 +60,16 @@ def load_llm(
         from .hf import HuggingFace
 
         llm = HuggingFace(name, **options)
+    elif kind == "batch":
+        from .batch import Batch
+
+        server = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
+        llm = Batch(name, model, submit=submit, max_calls=max_calls, **server, **options)
     else:
         from .openai_compatible import OpenAICompatible
 
-        server: dict[str, Any] = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
+        server = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
         llm = OpenAICompatible(kind, name, **server, **options)
-    if max_calls is not None and llm.is_model and not isinstance(llm, Replay):
+    if max_calls is not None and llm.is_model and not isinstance(llm, Replay) and kind != "batch":
         llm = Capped(llm, max_calls, record)
     return Recorder(llm, record) if record else llm
