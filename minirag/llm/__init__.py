@@ -1,17 +1,19 @@
-"""Language models behind one call: offline rules, recordings, OpenAI-compatible servers, local
-Hugging Face models. `load_llm` goes from a name to a model.
+"""Language models behind one call: offline rules, recordings, OpenAI-compatible servers and
+batches, local Hugging Face models. `load_llm` goes from a name to a model.
 """
 
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import MiniragError
-from .base import LLM, Capped, Completion
+from .base import LLM, Capped, Completion, Waiting
+from .batch import Batch
+from .batch_files import BatchFolder
 from .ledger import Counts, Ledger
 from .offline import DryRun, OfflineRules
 from .replay import Recorder, Replay
 
-__all__ = ["LLM", "Completion", "Counts", "Ledger", "load_llm"]
+__all__ = ["LLM", "Completion", "Counts", "Ledger", "Waiting", "load_llm"]
 
 KINDS = ("replay", "batch", "openai", "ollama", "hf")
 FORMS = (
@@ -41,13 +43,21 @@ def load_llm(
     silence), attempts (tries per call) and options (such as temperature) go to the server. Keys
     come from OPENAI_API_KEY or MINIRAG_API_KEY, addresses also from MINIRAG_BASE_URL or
     OPENAI_BASE_URL.
+
+    'batch:FOLDER' writes all prompts of a round to FOLDER/requests-NNN.jsonl in the OpenAI Batch
+    format and stops with `Waiting`. Have a service answer them (`vllm run-batch`, OpenAI's web
+    page), put its output there as responses-NNN.jsonl, and run the same again; methods that ask
+    more than once need as many rounds. submit: send the files, wait, and go on until all is
+    answered. model: who is asked; by default the model that FOLDER asks already. Loops of your own
+    go through `llm.each`, so that all their prompts are in one batch.
     """
     kind, _, name = spec.partition(":") if isinstance(spec, str) else ("", "", "")
     if not isinstance(spec, LLM) and spec != "offline" and not (kind in KINDS and name):
         raise MiniragError(f"unknown language model {spec!r}. Give {FORMS}.")
+    if (model or submit) and kind != "batch":
+        raise MiniragError(f"{spec!r}: model= and submit= belong to llm='batch:FOLDER'.")
     if dry_run:
-        answers = name if kind == "replay" else record
-        return DryRun(spec.name if isinstance(spec, LLM) else spec, answers)
+        return _dry_run(spec, kind, name, record)
     llm: LLM
     server: dict[str, Any]
     if isinstance(spec, LLM):
@@ -61,8 +71,6 @@ def load_llm(
 
         llm = HuggingFace(name, **options)
     elif kind == "batch":
-        from .batch import Batch
-
         server = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
         llm = Batch(name, model, submit=submit, max_calls=max_calls, **server, **options)
     else:
@@ -70,6 +78,15 @@ def load_llm(
 
         server = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
         llm = OpenAICompatible(kind, name, **server, **options)
-    if max_calls is not None and llm.is_model and not isinstance(llm, Replay) and kind != "batch":
+    if max_calls is not None and llm.is_model and not isinstance(llm, Replay | Batch):
         llm = Capped(llm, max_calls, record)
     return Recorder(llm, record) if record else llm
+
+
+def _dry_run(spec: str | LLM, kind: str, name: str, record: str | Path | None) -> DryRun:
+    dry = DryRun(spec.name if isinstance(spec, LLM) else spec, name if kind == "replay" else record)
+    if kind == "batch":  # which asks no prompt twice
+        stored = BatchFolder(name).answers
+        dry.answers |= {key: {"reply": answer.text} for key, answer in stored.items()}
+        dry.records = True
+    return dry

@@ -6,7 +6,7 @@ rest is counted.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ class BatchFolder:
     """What the files of a folder say; `read` looks again.
 
     asked: id -> the requests files that hold it. answers: id -> the answer. failed: id ->
-    {responses file: why there is no answer in it}; said: what services said when they refused.
-    models: those that are asked. counts: lines that are of no use, by what is wrong with them.
+    {responses file: an empty reply, or why there is none}. refused: what the service said to
+    requests that it did not like. models: those that are asked. counts: lines that are of no use,
+    by what is wrong with them.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -38,10 +39,14 @@ class BatchFolder:
 
     def __repr__(self) -> str:
         waiting = sum(map(len, self.waiting().values()))
+        counted = [f"{len(self.answers)} answered", f"{waiting} waiting", *self.troubles()]
+        return f"{self.path}: {', '.join(counted)}"
+
+    def troubles(self) -> list[str]:
+        """What is wrong, each with its number."""
         failed = sum(key not in self.answers for key in self.failed)
-        counted = [f"{waiting} wait", f"{failed} failed"]
-        counted += [f"{number} {what}" for what, number in sorted(self.counts.items())]
-        return f"{self.path.name}: {len(self.answers)} answers, {', '.join(counted)}"
+        counts = {"without an answer": failed, **self.counts}
+        return [f"{number} {what}" for what, number in sorted(counts.items()) if number]
 
     def files(self, kind: str) -> list[Path]:
         return sorted(path for path in self.path.glob(f"{kind}-*.jsonl") if path.is_file())
@@ -58,29 +63,25 @@ class BatchFolder:
         self._seen, self.counts = seen, Counter[str]()
         self.asked: dict[str, list[str]] = {}
         self.answers: dict[str, Completion] = {}
-        self.failed: dict[str, dict[str, str]] = {}
-        self.said: list[str] = []
+        self.failed: dict[str, dict[str, Completion | str]] = {}
+        self.refused: set[str] = set()
         self.models: set[str] = set()
         for path in self.files("requests"):
             for row in self._rows(path):
                 self._note_request(path.name, row["custom_id"])
-                if isinstance(body := row.get("body"), dict) and isinstance(body.get("model"), str):
-                    self.models.add(body["model"])
+                model = _part(row, "body").get("model")
+                self.models |= {model} if isinstance(model, str) else set()
         for path in responses:
             for row in self._rows(path):
                 self._note_response(path.name, row)
 
     def _rows(self, path: Path) -> Iterator[Row]:
         with path.open("rb") as file:
-            for line in file:
-                try:
-                    row = json.loads(line)
-                except (ValueError, RecursionError):
-                    row = None
-                if isinstance(row, dict) and isinstance(row.get("custom_id"), str):
+            for row in rows_in(file):
+                if row:
                     yield row
-                elif line.strip():
-                    self.counts["lines cannot be read"] += 1
+                else:
+                    self.counts["unreadable lines"] += 1
 
     def _note_request(self, name: str, key: str) -> None:
         names = self.asked.setdefault(key, [])
@@ -90,12 +91,13 @@ class BatchFolder:
     def _note_response(self, name: str, row: Row) -> None:
         key, read = row["custom_id"], read_response(row)
         if key not in self.asked:
-            self.counts["answers to nothing that was asked"] += 1
-        if isinstance(read, str):
+            self.counts["answers to unknown requests"] += 1
+        if isinstance(read, str) or not read.text.strip():
             self.failed.setdefault(key, {})[name] = read
-            self.said.append(read)
+            if isinstance(read, str) and read.startswith("status 400"):
+                self.refused.add(read)
         elif key in self.answers:
-            self.counts["answers came twice"] += 1
+            self.counts["answers to answered requests"] += 1
         else:
             self.answers[key] = read
 
@@ -110,6 +112,12 @@ class BatchFolder:
     def waits(self, key: str) -> bool:
         """Whether a request was written that has neither an answer nor an error yet."""
         return len(self.failed.get(key, ())) < len(self.asked.get(key, ()))
+
+    def lines_of(self, name: str, keys: Sequence[str]) -> bytes:
+        """The lines of a requests file that hold these ids, each once."""
+        with (self.path / name).open("rb") as file:
+            held = {row["custom_id"]: row for row in rows_in(file) if row}
+        return b"".join(json.dumps(held[key]).encode() + b"\n" for key in keys)
 
     def write(self, key: str, body: Row) -> None:
         """Append a request to this round's file, or to the next one where that is full."""
@@ -140,13 +148,25 @@ class BatchFolder:
                 continue
 
 
+def rows_in(lines: Iterable[bytes]) -> Iterator[Row | None]:
+    """The row with an id that each line holds, None for one that holds none; empty lines are left
+    out.
+    """
+    for line in filter(bytes.strip, lines):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        yield row if isinstance(row, dict) and isinstance(row.get("custom_id"), str) else None
+
+
 def read_response(row: Row) -> Completion | str:
-    """The answer in a line of a service's output, or why there is none."""
+    """The reply in a line of a service's output, empty where the model refused; or why there is
+    none.
+    """
     response = _part(row, "response")
-    body = _part(response, "body")
-    error = row.get("error") or body.get("error")
-    status = response.get("status_code")
-    if error or status != 200:
+    body, status = _part(response, "body"), response.get("status_code")
+    if (error := row.get("error") or body.get("error")) or status != 200:
         said = error.get("message") or error.get("code") if isinstance(error, dict) else error
         return f"status {status}: {said or 'no answer'}"[:400]
     try:
@@ -154,12 +174,10 @@ def read_response(row: Row) -> Completion | str:
         text, refusal = message.get("content"), message.get("refusal")
     except (KeyError, IndexError, TypeError, AttributeError):
         return "a reply without choices[0].message"
-    if refusal or not isinstance(text, str) or not text.strip():
-        return f"refused: {refusal}"[:400] if refusal else "an empty reply"
-    tokens = [_part(body, "usage").get(name) for name in ("prompt_tokens", "completion_tokens")]
-    counted = [number if type(number) is int else None for number in tokens]
-    written = token_count(text) if counted[1] is None else counted[1]
-    return Completion(text, counted[0] or 0, written, replayed=True)
+    text = text if isinstance(text, str) and not refusal else ""
+    usage = [_part(body, "usage").get(name) for name in ("prompt_tokens", "completion_tokens")]
+    sent, written = (number if type(number) is int else None for number in usage)
+    return Completion(text, sent or 0, token_count(text) if written is None else written)
 
 
 def _part(row: Row, name: str) -> Row:
