@@ -137,15 +137,17 @@ class LLM:
         while left:
             last, waiting = None, []
             token = ROUND.set(outer or object())
-            for place, item in left:
-                before = self.ledger.snapshot()
-                try:
-                    values[place] = ask(item)
-                except Waiting as error:
-                    last = error
-                    waiting.append((place, item))
-                    self.ledger.reset(before)  # the next round asks and counts the item anew
-            ROUND.reset(token)
+            try:
+                for place, item in left:
+                    before = self.ledger.snapshot()
+                    try:
+                        values[place] = ask(item)
+                    except Waiting as error:
+                        last = error
+                        waiting.append((place, item))
+                        self.ledger.reset(before)  # the next round counts the item anew
+            finally:
+                ROUND.reset(token)
             if last and outer:
                 raise last
             if last:

@@ -68,9 +68,13 @@ class BatchFolder:
         self.models: set[str] = set()
         for path in self.files("requests"):
             for row in self._rows(path):
-                self._note_request(path.name, row["custom_id"])
-                model = _part(row, "body").get("model")
-                self.models |= {model} if isinstance(model, str) else set()
+                if not isinstance(model := _part(row, "body").get("model"), str):
+                    self.counts["unreadable lines"] += 1
+                    continue
+                self.models.add(model)
+                names = self.asked.setdefault(row["custom_id"], [])
+                if path.name not in names:
+                    names.append(path.name)
         for path in responses:
             for row in self._rows(path):
                 self._note_response(path.name, row)
@@ -82,11 +86,6 @@ class BatchFolder:
                     yield row
                 else:
                     self.counts["unreadable lines"] += 1
-
-    def _note_request(self, name: str, key: str) -> None:
-        names = self.asked.setdefault(key, [])
-        if name not in names:
-            names.append(name)
 
     def _note_response(self, name: str, row: Row) -> None:
         key, read = row["custom_id"], read_response(row)
@@ -116,7 +115,7 @@ class BatchFolder:
     def lines_of(self, name: str, keys: Sequence[str]) -> bytes:
         """The lines of a requests file that hold these ids, each once."""
         with (self.path / name).open("rb") as file:
-            held = {row["custom_id"]: row for row in rows_in(file) if row}
+            held = {row["custom_id"]: row for row in rows_in(file) if row and _part(row, "body")}
         return b"".join(json.dumps(held[key]).encode() + b"\n" for key in keys)
 
     def write(self, key: str, body: Row) -> None:
@@ -128,13 +127,17 @@ class BatchFolder:
             self._writing, (requests, room) = self._new_file(), (MAX_REQUESTS, MAX_BYTES)
         append_row(self._writing, row, sync=False)
         self._room = requests - 1, room - size - 1
-        self._note_request(self._writing.name, key)
+        # As often as it failed and once more: the files may have lost earlier requests.
+        names = self.asked.setdefault(key, [])
+        names += [self._writing.name] * (len(self.failed.get(key, ())) + 1 - len(names))
         self.models.add(body["model"])
 
     def _new_file(self) -> Path:
         self.path.mkdir(parents=True, exist_ok=True)
         for path in self.files("requests"):
-            mend_end(path, len(path.read_bytes().rpartition(b"\n")[0]) + 1)
+            data = path.read_bytes()
+            torn = data[data.rfind(b"\n") + 1 :]  # by a killed run, or only without its line end
+            mend_end(path, len(data) if any(rows_in([torn])) else len(data) - len(torn))
         names = [path.name for kind in ("requests", "responses") for path in self.files(kind)]
         numbers = [int(found[1]) for name in names if (found := re.search(r"-(\d+)\.", name))]
         number = max(numbers, default=0)
