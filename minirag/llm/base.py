@@ -180,10 +180,7 @@ class Capped(LLM):
     def __init__(self, live: LLM, max_calls: int, record: str | Path | None = None) -> None:
         super().__init__()
         if live.waits:
-            raise MiniragError(
-                "the calls of a batch are limited where it is opened: "
-                "load_llm('batch:FOLDER', max_calls=...)."
-            )
+            raise MiniragError("max_calls= of a batch is limited where its folder is opened.")
         self.live, self.name, self.max_calls, self.record = live, live.name, max_calls, record
         self._calls, self._lock = 0, threading.Lock()
 

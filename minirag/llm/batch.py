@@ -11,7 +11,7 @@ from ..core.errors import MiniragError
 from ..prompts.task import Fields, Messages, Task
 from .base import ROUND, Completion, Waiting, tokens_sent
 from .batch_files import BatchFolder
-from .openai_compatible import HINTS, OpenAICompatible
+from .openai_compatible import OpenAICompatible
 from .replay import prompt_key
 
 
@@ -96,9 +96,8 @@ class Batch(OpenAICompatible):
             return
         if self._written == self.max_calls:
             raise MiniragError(
-                f"stopped before request {self._written + 1} to {self.name}: max_calls is "
-                f"{self.max_calls}. Raise it, or look at a dry run first. What is written stays in "
-                f"{self.folder.path}."
+                f"stopped before request {self._written + 1}: max_calls is {self.max_calls}. Raise "
+                f"it, or look at a dry run first. What is written stays in {self.folder.path}."
             )
         self.folder.write(key, {"model": self.model, "messages": messages, **self.arguments(task)})
         self._written += 1
@@ -116,11 +115,9 @@ class Batch(OpenAICompatible):
             try:
                 send(self.folder, self._open().with_options(max_retries=self.attempts), self.pause)
             except openai.APIError as error:
-                status = getattr(error, "status_code", None)
                 raise MiniragError(
-                    f"{self.name}: the service at {self.address} failed "
-                    f"({f'status {status}, ' if status else ''}{self._said(error)})."
-                    f"{HINTS.get(status or 0, '')} Run the same again to go on from here."
+                    f"the service at {self.address} gave {type(error).__name__} "
+                    f"({self._said(error)}). Run the same again to go on from here."
                 ) from None
             finally:
                 self._look()

@@ -4,7 +4,6 @@ rest is counted.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -67,25 +66,15 @@ class BatchFolder:
         self.refused: set[str] = set()
         self.models: set[str] = set()
         for path in self.files("requests"):
-            for row in self._rows(path):
-                if not isinstance(model := _part(row, "body").get("model"), str):
-                    self.counts["unreadable lines"] += 1
-                    continue
-                self.models.add(model)
+            for row in requests_in(path, self.counts):
+                self.models.add(row["body"]["model"])
                 names = self.asked.setdefault(row["custom_id"], [])
                 if path.name not in names:
                     names.append(path.name)
         for path in responses:
-            for row in self._rows(path):
-                self._note_response(path.name, row)
-
-    def _rows(self, path: Path) -> Iterator[Row]:
-        with path.open("rb") as file:
-            for row in rows_in(file):
-                if row:
-                    yield row
-                else:
-                    self.counts["unreadable lines"] += 1
+            with path.open("rb") as file:
+                for row in rows_in(file, self.counts):
+                    self._note_response(path.name, row)
 
     def _note_response(self, name: str, row: Row) -> None:
         key, read = row["custom_id"], read_response(row)
@@ -114,8 +103,7 @@ class BatchFolder:
 
     def lines_of(self, name: str, keys: Sequence[str]) -> bytes:
         """The lines of a requests file that hold these ids, each once."""
-        with (self.path / name).open("rb") as file:
-            held = {row["custom_id"]: row for row in rows_in(file) if row and _part(row, "body")}
+        held = {row["custom_id"]: row for row in requests_in(self.path / name, Counter())}
         return b"".join(json.dumps(held[key]).encode() + b"\n" for key in keys)
 
     def write(self, key: str, body: Row) -> None:
@@ -137,30 +125,37 @@ class BatchFolder:
         for path in self.files("requests"):
             data = path.read_bytes()
             torn = data[data.rfind(b"\n") + 1 :]  # by a killed run, or only without its line end
-            mend_end(path, len(data) if any(rows_in([torn])) else len(data) - len(torn))
-        names = [path.name for kind in ("requests", "responses") for path in self.files(kind)]
-        numbers = [int(found[1]) for name in names if (found := re.search(r"-(\d+)\.", name))]
-        number = max(numbers, default=0)
-        while True:
-            number += 1
-            path = self.path / f"requests-{number:03d}.jsonl"
-            try:
-                path.touch(exist_ok=False)
-                return path
-            except FileExistsError:  # another run was quicker
-                continue
+            whole = any(rows_in([torn], Counter()))
+            mend_end(path, len(data) if whole else len(data) - len(torn))
+        ends = [path.stem.rpartition("-")[2] for path in self.path.glob("re*s-*.jsonl")]
+        number = max((int(end) for end in ends if end.isdecimal()), default=0) + 1
+        path = self.path / f"requests-{number:03d}.jsonl"
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:  # another run was quicker
+            return self._new_file()
+        return path
 
 
-def rows_in(lines: Iterable[bytes]) -> Iterator[Row | None]:
-    """The row with an id that each line holds, None for one that holds none; empty lines are left
-    out.
-    """
+def rows_in(lines: Iterable[bytes], counts: Counter[str]) -> Iterator[Row]:
+    """The rows with an id that the lines hold; the others are counted."""
     for line in filter(bytes.strip, lines):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
             row = None
-        yield row if isinstance(row, dict) and isinstance(row.get("custom_id"), str) else None
+        if isinstance(row, dict) and isinstance(row.get("custom_id"), str):
+            yield row
+        else:
+            counts["unreadable lines"] += 1
+
+
+def requests_in(path: Path, counts: Counter[str]) -> Iterator[Row]:
+    """The rows of a file that ask a model."""
+    with path.open("rb") as file:
+        for row in rows_in(file, counts):
+            if isinstance(_part(row, "body").get("model"), str):
+                yield row
 
 
 def read_response(row: Row) -> Completion | str:
@@ -168,7 +163,7 @@ def read_response(row: Row) -> Completion | str:
     none.
     """
     response = _part(row, "response")
-    body, status = _part(response, "body"), response.get("status_code")
+    body, status = _part(response, "body"), response.get("status_code", 200)
     if (error := row.get("error") or body.get("error")) or status != 200:
         said = error.get("message") or error.get("code") if isinstance(error, dict) else error
         return f"status {status}: {said or 'no answer'}"[:400]

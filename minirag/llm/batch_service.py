@@ -1,11 +1,12 @@
 """Sending the files of a batch folder to a service with OpenAI's /files and /batches, and fetching
-what it answers. The folder remembers the batches, so that a killed run asks for the answers again
-and not for the work.
+what it answers. batch-NNN.txt remembers the batch of requests-NNN.jsonl, so that a killed run asks
+for its answers and not for the work again.
 """
 
 import json
 import time
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any
@@ -15,7 +16,6 @@ from ..core.errors import MiniragError
 from ..core.files import write_atomic
 from .batch_files import URL, BatchFolder, rows_in
 
-BATCHES = "batches.json"  # requests file -> the mark and the id of its batch
 ENDED = ("completed", "failed", "expired", "cancelled")
 LOOKED_THROUGH = 300  # batches of the service, for one that a killed run has begun
 
@@ -43,75 +43,45 @@ def send(folder: BatchFolder, client: Any, pause: float) -> None:
 def _begin(folder: BatchFolder, client: Any, name: str, keys: Sequence[str]) -> str:
     """The id of the batch for the requests of a file that wait: one that was begun, or a new one.
 
-    Its mark is written down before it begins, so that a run that is killed in between finds it.
+    Its mark is noted before it begins, so that a run that is killed in between finds it.
     """
-    begun = _begun(folder)
-    known = begun.get(name)
-    if known is None:
-        mark, batch_id = uuid.uuid4().hex, None
-        _remember(folder, {**begun, name: {"mark": mark, "batch": None}})
-    else:
-        mark, batch_id = known["mark"], known["batch"]
-        if batch_id is None:
-            listed = islice(client.batches.list(limit=100), LOOKED_THROUGH)
-            ours = (batch.id for batch in listed if (batch.metadata or {}).get("mark") == mark)
-            batch_id = next(ours, None)
-    if batch_id is None:
-        content = folder.lines_of(name, keys)
-        file = client.files.create(file=(name, content), purpose="batch")
-        # Not tried again by the client: a reply that is lost would begin two batches.
-        batch_id = (
-            client.with_options(max_retries=0)
-            .batches.create(
-                input_file_id=file.id,
-                endpoint=URL,
-                completion_window="24h",
-                metadata={"mark": mark},
-            )
-            .id
-        )
-    _remember(folder, {**_begun(folder), name: {"mark": mark, "batch": batch_id}})
-    return str(batch_id)
+    note = folder.path / _named(name, "batch", ".txt")
+    mark, _, batch_id = (note.read_text().strip() if note.exists() else "").partition(" ")
+    if mark and not batch_id:
+        listed = islice(client.batches.list(limit=100), LOOKED_THROUGH)
+        ours = (batch.id for batch in listed if (batch.metadata or {}).get("mark") == mark)
+        batch_id = next(ours, "")
+    if not batch_id:
+        mark = mark or uuid.uuid4().hex
+        write_atomic(note, mark)
+        file = client.files.create(file=(name, folder.lines_of(name, keys)), purpose="batch")
+        once = client.with_options(max_retries=0)  # a reply that is lost would begin two batches
+        named = {"input_file_id": file.id, "metadata": {"mark": mark}}
+        batch_id = once.batches.create(endpoint=URL, completion_window="24h", **named).id
+    write_atomic(note, f"{mark} {batch_id}")
+    return batch_id
 
 
 def _fetch(folder: BatchFolder, client: Any, name: str, keys: Sequence[str], batch: Any) -> None:
     """Write what a batch answered. A request that it left out counts as failed."""
     if batch.status == "failed":
-        _remember(folder, {file: job for file, job in _begun(folder).items() if file != name})
-        errors = getattr(batch.errors, "data", None) or []
-        said = "; ".join(str(error.message) for error in errors[:3]) or "it does not say why"
+        (folder.path / _named(name, "batch", ".txt")).unlink()
+        said = "; ".join(str(error.message) for error in getattr(batch.errors, "data", None) or [])
         raise MiniragError(
             f"the service took no batch from {name}: {said}. Run the same again to send it anew."
         )
     files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
     lines = [line for file in files for line in client.files.content(file).read().split(b"\n")]
-    named = {row["custom_id"] for row in rows_in(lines) if row}
+    named = {row["custom_id"] for row in rows_in(lines, Counter())}
     lost = {"message": f"the batch {batch.status} without it"}
     rows = [{"custom_id": key, "error": lost} for key in keys if key not in named]
-    path = folder.path / name.replace("requests", "responses")
+    path = folder.path / _named(name, "responses")
     kept = path.read_bytes().split(b"\n") if path.exists() else []
     lines = [*kept, *lines, *(json.dumps(row).encode() for row in rows)]
     write_atomic(path, b"".join(line + b"\n" for line in lines if line.strip()))
     if batch.status == "cancelled":
-        raise MiniragError(
-            f"the batch of {name} was cancelled. What it answered is kept; run the same again to "
-            "ask for the rest."
-        )
+        raise MiniragError(f"the batch of {name} was cancelled. The same again asks for the rest.")
 
 
-def _begun(folder: BatchFolder) -> dict[str, dict[str, Any]]:
-    path = folder.path / BATCHES
-    try:
-        begun = json.loads(path.read_bytes()) if path.exists() else {}
-        return {
-            str(name): {"mark": job["mark"], "batch": job["batch"]} for name, job in begun.items()
-        }
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise MiniragError(
-            f"{path} cannot be read: it says which batches were sent. Restore it, or delete it to "
-            "send, and pay, what still waits again."
-        ) from None
-
-
-def _remember(folder: BatchFolder, begun: dict[str, dict[str, Any]]) -> None:
-    write_atomic(folder.path / BATCHES, json.dumps(begun, indent=1) + "\n")
+def _named(requests: str, kind: str, ending: str = ".jsonl") -> str:
+    return requests.replace("requests", kind).replace(".jsonl", ending)
