@@ -115,7 +115,7 @@ def test_a_misspelt_value_is_refused_with_those_that_exist(arguments, known, tmp
 
 def test_every_value_with_a_name_is_in_the_list():
     """An option that takes a name, not a path, an address or the reader's own text, is above."""
-    free = {"question", "questions", "ask", "base_url", "language_model"}
+    free = {"question", "questions", "ask", "base_url", "language_model", "model"}
     named = {
         "corpus",
         "method",

@@ -40,6 +40,8 @@ def ask(
     max_calls: int | None = opening.MAX_CALLS,
     record: Path | None = opening.RECORD,
     base_url: str | None = opening.BASE_URL,
+    model: str | None = opening.MODEL,
+    submit: bool = opening.SUBMIT,
     extraction: str | None = opening.EXTRACTION,
     trained: Path | None = typer.Option(
         None,
@@ -66,8 +68,9 @@ def ask(
     if trained and not METHODS[method].needs_training:
         raise MiniragError(f"the method {method!r} is not trained: leave --trained out.")
     session = open_session(
-        corpus, [method], llm, encoder, extraction, record, max_calls, base_url, dry_run
-    )
+        corpus, [method], llm, encoder, extraction, record, base_url, dry_run,
+        max_calls=max_calls, model=model, submit=submit,
+    )  # fmt: skip
     opened, state = session.open(method, **options)
     try:
         answer = opened.answer(question, k, task or opened.short_task)
@@ -108,6 +111,8 @@ def compare(
     max_calls: int | None = opening.MAX_CALLS,
     record: Path | None = opening.RECORD,
     base_url: str | None = opening.BASE_URL,
+    model: str | None = opening.MODEL,
+    submit: bool = opening.SUBMIT,
     extraction: str | None = opening.EXTRACTION,
 ) -> None:
     """See the passages of several methods side by side.
@@ -115,23 +120,30 @@ def compare(
     Where the terminal is too narrow for that they stand one below the other. Passages with score
     0 are left out. If a method fails, the others are shown, and the exit status is 2.
     """
+    from ..llm import Waiting
     from ..methods import METHODS
 
     check_question(question)
     names = split_names(DEFAULT if methods is None else methods, list(METHODS), "method")
     session = open_session(
-        corpus, names, llm, encoder, extraction, record, max_calls, base_url, dry_run
-    )
+        corpus, names, llm, encoder, extraction, record, base_url, dry_run,
+        max_calls=max_calls, model=model, submit=submit,
+    )  # fmt: skip
     found: dict[str, Retrieval] = {}
     failed: dict[str, Exception] = {}
     states = []
-    for name in names:
+
+    def search(name: str) -> None:
         try:
             opened, state = session.open(name)
             found[name] = opened.retrieve(question, k)
             states.append(f"Index of {name}: {state}.")
+        except Waiting:  # for a batch, with the prompts of the other methods
+            raise
         except (MiniragError, OSError) as error:
             failed[name] = error
+
+    session.llm.each(search, names)
     if failed and (dry_run or not found):
         raise next(iter(failed.values()))
     if dry_run:
@@ -171,7 +183,7 @@ def show_side_by_side(
 
 def record(
     corpus: str = opening.CORPUS,
-    llm: str = typer.Option(..., help="openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH."),
+    llm: str = typer.Option(..., help=opening.SPECS.removeprefix("offline, replay:FILE, ") + "."),
     file: Path = typer.Option(..., help="The recording; one that exists is continued."),
     questions: int | None = typer.Option(
         None, min=0, help="How many of the corpus's questions; by default all."
@@ -185,6 +197,8 @@ def record(
     workers: int = typer.Option(4, min=1, help="Calls in flight at once."),
     max_calls: int | None = typer.Option(None, min=0, help="Stop before one call more."),
     base_url: str | None = opening.BASE_URL,
+    model: str | None = opening.MODEL,
+    submit: bool = opening.SUBMIT,
     dry_run: bool = opening.DRY_RUN,
 ) -> None:
     """Record a model's answers, to replay them without it.
@@ -196,8 +210,9 @@ def record(
 
     names = split_names(methods, list(METHODS), "method")
     session = open_session(
-        corpus, names, llm, encoder, opening.RULES, file, max_calls, base_url, dry_run
-    )
+        corpus, names, llm, encoder, opening.RULES, file, base_url, dry_run,
+        max_calls=max_calls, model=model, submit=submit,
+    )  # fmt: skip
     known = session.corpus.questions
     wanted = [question.text for question in known][:questions] + (ask or [])
     if not any(question.strip() for question in wanted) and questions != 0:
@@ -225,7 +240,9 @@ def ask_everything(
 
     extraction, encoder = None, "lsa" if session.dry_run else session.encoder
     with ThreadPoolExecutor(workers) as pool:
-        for name in names:
+
+        def ask_one(name: str) -> None:
+            nonlocal extraction
             options: dict[str, Any] = {}
             if METHODS[name].graph_type != "none":
                 extraction = extraction or extract(session.corpus, session.llm, pool)
@@ -236,4 +253,6 @@ def ask_everything(
             ask: Any = partial(method.answer, k=k, task=method.short_task)  # as `minirag ask` does
             if method.needs_training:  # a trained model's answers are not the language model's
                 ask = partial(method.retrieve, k=k)
-            list(pool.map(ask, questions))
+            session.llm.each(ask, questions, pool)
+
+        session.llm.each(ask_one, names)

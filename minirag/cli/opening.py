@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 OWN_TEXTS = "A corpus of the kit, a dataset, or a folder or file of your own texts."
 CORPUS = typer.Argument(metavar="CORPUS_OR_FOLDER", help=OWN_TEXTS)
 K = typer.Option(5, "-k", min=1, help="How many passages.")
-LLM_SPEC = typer.Option(
-    "offline", help="offline, replay:FILE, openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH."
-)
+SPECS = "offline, replay:FILE, openai:MODEL, ollama:MODEL, hf:MODEL_OR_PATH or batch:FOLDER"
+BATCHES = "a batch's prompts go to files, and the command goes on when a service answered them"
+LLM_SPEC = typer.Option("offline", help=f"{SPECS}; {BATCHES}.")
 ENCODER = typer.Option("minilm", help="minilm, lsa (needs no weights) or hf:MODEL_OR_PATH.")
 EXTRACTION = typer.Option(
     None,
@@ -40,14 +40,13 @@ MAX_CALLS = typer.Option(None, min=0, help="Stop a model before one call more.")
 KEPT = "Keep the model's answers in this file, to replay them; else the cache folder keeps them."
 RECORD = typer.Option(None, help=KEPT)
 BASE_URL = typer.Option(None, help="The address of an OpenAI-compatible server.")
+MODEL = typer.Option(None, help="Whom batch:FOLDER asks; by default the model it asks already.")
+SUBMIT = typer.Option(False, "--submit", help="Send the files of batch:FOLDER, wait, go on.")
 
 STATES = {"reused": "reused from an earlier run", "kept": "built and kept for the next question"}
 RULES = "rules"  # the extraction that is none: the text is read anew
-KINDS = ("replay", "openai", "ollama", "hf")
-FORMS = (
-    "offline, replay:FILE, openai:MODEL, ollama:MODEL or hf:MODEL_OR_PATH (openai:MODEL with"
-    " --base-url for any compatible server)"
-)
+KINDS = ("replay", "batch", "openai", "ollama", "hf")
+FORMS = f"{SPECS} (openai:MODEL with --base-url for any compatible server)"
 FAMILIES = dict.fromkeys("gpt chatgpt o1 o3 o4".split(), "openai")
 FAMILIES |= dict.fromkeys("llama mistral mixtral qwen gemma phi deepseek".split(), "ollama")
 
@@ -123,14 +122,14 @@ def open_session(
     encoder: str,
     extraction: str | None = None,
     record: Path | None = None,
-    max_calls: int | None = None,
     base_url: str | None = None,
     dry_run: bool = False,
     tasks: Sequence[str] = (),
+    **options: Any,
 ) -> Session:
     """Whatever a command needs to open the methods `names`, checked before anything is built.
 
-    tasks: what else the command takes in the corpus's place.
+    tasks: what else the command takes in the corpus's place. options: of `load_llm`.
     """
     from ..methods import METHODS
 
@@ -146,7 +145,7 @@ def open_session(
     corpus = open_corpus(where, tasks)
     chosen = {name: extraction_for(name, corpus, extraction, llm) for name in names}
     extractions = {name: known for name, known in chosen.items() if known is not None}
-    model = open_llm(llm, record=record, max_calls=max_calls, base_url=base_url, dry_run=dry_run)
+    model = open_llm(llm, record=record, base_url=base_url, dry_run=dry_run, **options)
     gold: dict[str, set[str]] = {}
     for question in corpus.questions:
         gold.setdefault(question.text.strip(), set()).update(question.gold)
@@ -231,7 +230,7 @@ def open_llm(
 ) -> "LLM":
     """`minirag.llm.load_llm`, with its options; says what may have been meant by what is no model.
 
-    A live model's answers are always kept: in `record`, else in `answers_file`.
+    A live model's answers are kept in `record` or in `answers_file`, a batch's in its folder.
     """
     from ..llm import load_llm
 
@@ -240,9 +239,9 @@ def open_llm(
         meant = _meant(spec, kind, name)
         hint = f" Did you mean {meant!r}?" if meant else ""
         raise MiniragError(f"there is no language model {spec!r}.{hint} --llm takes {FORMS}.")
-    if base_url and kind not in ("openai", "ollama"):
+    if base_url and kind not in ("openai", "ollama", "batch"):
         note(f"--base-url is not used: it is the address of --llm openai:MODEL, not of {spec}.")
-    if record is None and kind in KINDS[1:]:
+    if record is None and kind in KINDS[2:]:
         record = answers_file(spec, base_url)
     return load_llm(spec, record=record, base_url=base_url, **options)
 

@@ -28,8 +28,9 @@ MAINTAINERS = "For maintainers"  # the heading of what nobody else needs
 COLOURS = {"OK": "green", "OKISH": "yellow", "FAIL": "bold red", "PAPER-ONLY": "dim"}
 GOLD_NOTE = "* a passage that the corpus marks as needed for this question"
 NODES_SHOWN = 4
-NO_WRAP = 1000  # columns, where nobody watches: a line of a file should stay one line
-ARGUMENT = re.compile(r"\b(llm|encoder|extraction|base_url|max_calls|record)=(?:\.\.\.)? ?")
+NO_WRAP = 1000  # columns where nobody watches: a line of a file should stay one line
+ARGUMENTS = "llm encoder extraction base_url max_calls record model submit".replace(" ", "|")
+ARGUMENT = re.compile(rf"\b({ARGUMENTS})=(?:\.\.\.|True)? ?")
 
 
 def safe(text: object) -> str:
@@ -213,8 +214,7 @@ def show_passages(method: "Method", retrieval: "Retrieval", gold: Collection[str
     """
     from ..core.trace import NodeStep
 
-    found = scored(retrieval)
-    mapped = is_mapped(retrieval)
+    found, mapped = scored(retrieval), is_mapped(retrieval)
     if mapped and found:
         by_rule = " (by rule: the share of the question's words that the quotes contain)"
         say(f"Helpfulness, of 100{'' if method.llm.is_model else by_rule}")

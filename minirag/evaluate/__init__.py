@@ -2,6 +2,7 @@
 
 from .metrics import (
     Comparison,
+    answer_all,
     answer_coverage,
     compare,
     evaluate_answers,
@@ -14,6 +15,6 @@ from .metrics import (
 )
 
 __all__ = [
-    "Comparison", "answer_coverage", "compare", "evaluate_answers", "evaluate_retrieval",
-    "exact_match", "f1", "load_expected", "recall_at_k", "score_retrieval",
+    "Comparison", "answer_all", "answer_coverage", "compare", "evaluate_answers",
+    "evaluate_retrieval", "exact_match", "f1", "load_expected", "recall_at_k", "score_retrieval",
 ]  # fmt: skip

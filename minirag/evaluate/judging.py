@@ -25,6 +25,7 @@ from ..core.options import check_value
 from ..llm import LLM
 from ..prompts import find_task
 from ..prompts.questions_and_judging import OVERALL
+from .metrics import answer_all
 
 CRITERIA = {
     "comprehensiveness": "How many of the question's sides does the answer treat, and in how much"
@@ -152,10 +153,13 @@ def judge_answers(
     ]
     turned = [{**row, "first": row["second"], "second": row["first"]} for row in fields]
     task, verdicts = find_task("judge_overall" if overall else "judge"), []
-    for repeat in range(repeats):
+    orders = [fields, turned] if swap else [fields]
+
+    def ask(repeat: int) -> list[list[Any]]:
         sample, said = task.sampled(repeat, temperature), f"judging, repeat {repeat + 1}"
-        orders = [fields, turned] if swap else [fields]
-        rounds = [llm.map(sample, rows, executor=executor, description=said) for rows in orders]
+        return llm.each(lambda rows: llm.map(sample, rows, executor, said), orders)
+
+    for repeat, rounds in enumerate(llm.each(ask, range(repeats))):
         for (id, named, a, b), *replies in zip(asked, *rounds):
             for criterion in named:
                 read = [_read(reply, criterion) if overall else reply for reply in replies]
@@ -287,8 +291,10 @@ def compare_windows(
         if not llm.is_model:
             raise MiniragError(f"needs a model: {llm.name} cannot give {what}.")
     methods = {f"{window:,} tokens": method.with_options(window=window) for window in windows}
+    texts = list(questions.values())
+    written = method.llm.each(lambda name: answer_all(methods[name], texts), methods)
     answers = {
-        name: {id: same.answer(text).text for id, text in questions.items()}
-        for name, same in methods.items()
+        name: dict(zip(questions, (answer.text for answer in given)))
+        for name, given in zip(methods, written)
     }
     return judge_answers(judge, questions, answers, criteria, **judging)

@@ -78,12 +78,21 @@ def evaluate_answers(
         raise MiniragError(
             "No question has an accepted answer: EM and F1 cannot be computed on this corpus."
         )
-    answers = [method.answer(q.text, k, task or method.short_task) for q in questions]
+    answers = answer_all(method, [q.text for q in questions], k, task or method.short_task)
     yes_no: YesNo = "exact" if dataset in ("hotpotqa", "2wikimultihopqa") else "words"
     pairs = [(answer.text, question.answers) for answer, question in zip(answers, questions)]
     em = 100 * sum(exact_match(text, accepted) for text, accepted in pairs) / len(pairs)
     overlap = 100 * sum(f1(text, accepted, yes_no) for text, accepted in pairs) / len(pairs)
     return {"EM": em, "F1": overlap}, answers
+
+
+def answer_all(
+    method: Method, questions: Iterable[str], k: int = 5, task: str | None = None
+) -> list[Answer]:
+    """`method.answer` for every question; where answers come in batches, one batch a round for all
+    questions together.
+    """
+    return method.llm.each(lambda question: method.answer(question, k, task), questions)
 
 
 def recall_at_k(retrieved: Sequence[str], gold: Collection[str], k: int) -> float:

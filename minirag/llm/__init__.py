@@ -1,22 +1,24 @@
-"""Language models behind one call: offline rules, recordings, OpenAI-compatible servers, local
-Hugging Face models. `load_llm` goes from a name to a model.
+"""Language models behind one call: offline rules, recordings, OpenAI-compatible servers and
+batches, local Hugging Face models. `load_llm` goes from a name to a model.
 """
 
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import MiniragError
-from .base import LLM, Capped, Completion
+from .base import LLM, Capped, Completion, Waiting
+from .batch import Batch
+from .batch_files import BatchFolder
 from .ledger import Counts, Ledger
 from .offline import DryRun, OfflineRules
 from .replay import Recorder, Replay
 
-__all__ = ["LLM", "Completion", "Counts", "Ledger", "load_llm"]
+__all__ = ["LLM", "Completion", "Counts", "Ledger", "Waiting", "load_llm"]
 
-KINDS = ("replay", "openai", "ollama", "hf")
+KINDS = ("replay", "batch", "openai", "ollama", "hf")
 FORMS = (
-    "'offline', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL' or 'hf:MODEL_OR_PATH' "
-    "('openai:MODEL' with base_url=... for any compatible server)"
+    "'offline', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL', 'batch:FOLDER' or "
+    "'hf:MODEL_OR_PATH' ('openai:MODEL' with base_url=... for any compatible server)"
 )
 
 
@@ -29,6 +31,8 @@ def load_llm(
     base_url: str | None = None,
     timeout: float = 60,
     attempts: int = 5,
+    model: str | None = None,
+    submit: bool = False,
     **options: Any,
 ) -> LLM:
     """The language model that `spec` names; an LLM object is taken as it is.
@@ -39,14 +43,23 @@ def load_llm(
     silence), attempts (tries per call) and options (such as temperature) go to the server. Keys
     come from OPENAI_API_KEY or MINIRAG_API_KEY, addresses also from MINIRAG_BASE_URL or
     OPENAI_BASE_URL.
+
+    'batch:FOLDER' writes all prompts of a round to FOLDER/requests-NNN.jsonl in the OpenAI Batch
+    format and stops with `Waiting`. Have a service answer them (`vllm run-batch`, OpenAI's web
+    page), put its output there as responses-NNN.jsonl, and run the same again; methods that ask
+    more than once need as many rounds. submit: send the files, wait, and go on until all is
+    answered. model: who is asked; by default the model that FOLDER asks already. Loops of your own
+    go through `llm.each`, so that all their prompts are in one batch.
     """
     kind, _, name = spec.partition(":") if isinstance(spec, str) else ("", "", "")
     if not isinstance(spec, LLM) and spec != "offline" and not (kind in KINDS and name):
         raise MiniragError(f"unknown language model {spec!r}. Give {FORMS}.")
+    if (model or submit) and kind != "batch":
+        raise MiniragError(f"{spec!r}: model= and submit= belong to llm='batch:FOLDER'.")
     if dry_run:
-        answers = name if kind == "replay" else record
-        return DryRun(spec.name if isinstance(spec, LLM) else spec, answers)
+        return _dry_run(spec, kind, name, record)
     llm: LLM
+    server: dict[str, Any]
     if isinstance(spec, LLM):
         llm = spec
     elif spec == "offline":
@@ -57,11 +70,23 @@ def load_llm(
         from .hf import HuggingFace
 
         llm = HuggingFace(name, **options)
+    elif kind == "batch":
+        server = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
+        llm = Batch(name, model, submit=submit, max_calls=max_calls, **server, **options)
     else:
         from .openai_compatible import OpenAICompatible
 
-        server: dict[str, Any] = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
+        server = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
         llm = OpenAICompatible(kind, name, **server, **options)
-    if max_calls is not None and llm.is_model and not isinstance(llm, Replay):
+    if max_calls is not None and llm.is_model and not isinstance(llm, Replay) and kind != "batch":
         llm = Capped(llm, max_calls, record)
     return Recorder(llm, record) if record else llm
+
+
+def _dry_run(spec: str | LLM, kind: str, name: str, record: str | Path | None) -> DryRun:
+    dry = DryRun(spec.name if isinstance(spec, LLM) else spec, name if kind == "replay" else record)
+    if kind == "batch":  # which asks no prompt twice
+        stored = BatchFolder(name).answers
+        dry.answers |= {key: {"reply": answer.text} for key, answer in stored.items()}
+        dry.records = True
+    return dry

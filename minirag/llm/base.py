@@ -1,11 +1,12 @@
 """One way to ask: `llm(task, **fields)`, and `llm.map(task, many_fields)` over any executor."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..core.display import progress
 from ..core.errors import MiniragError
@@ -13,6 +14,10 @@ from ..prompts import TASKS, Task, find_task
 from ..prompts.task import Fields, Messages
 from ..text.tokens import count_tokens
 from .ledger import Counts, Ledger
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+ROUND: ContextVar[object] = ContextVar("ROUND", default=None)  # that the outermost `each` began
 
 
 @dataclass(frozen=True)
@@ -37,17 +42,29 @@ class Reply(NamedTuple):
     counts: Counts
 
 
+class Waiting(MiniragError):
+    """Prompts wait for the answers of a batch. `end_round` of the model that they wait for sends
+    them and returns when they are answered, or raises the error that says what to do.
+    """
+
+    def __init__(self, message: str, end_round: Callable[[], None]) -> None:
+        super().__init__(message)
+        self.end_round = end_round
+
+
 class LLM:
     """Whatever answers tasks. A subclass sets `name` and implements `complete(task, messages,
     fields) -> Completion`.
 
     is_model: False for rules, so that no table shows their work as a model's.
     travels: whether a copy may work in another process; if not, `map` takes threads only.
+    waits: whether answers come in batches, so that a prompt may raise `Waiting`.
     """
 
     name = "unnamed"
     is_model = True
     travels = False
+    waits = False
     note = ""
 
     def __init__(self) -> None:
@@ -84,6 +101,8 @@ class LLM:
         counted, and the error is raised.
         """
         task, items = find_task(task), list(list_of_fields)
+        if self.waits:
+            return self.each(lambda fields: self(task, **fields), items)
         if executor is None:
             return [self(task, **fields) for fields in progress(items, description=description)]
         threads = isinstance(executor, ThreadPoolExecutor)
@@ -101,6 +120,40 @@ class LLM:
         futures = [executor.submit(ask_all, self, portable, batch) for batch in batches]
         self._collect(futures, description, len(items))
         return [reply.value for future in futures for reply in future.result()]
+
+    def each(
+        self, ask: Callable[[Item], Value], items: Iterable[Item], executor: Executor | None = None
+    ) -> list[Value]:
+        """`[ask(item) for item in items]`, for loops whose items ask this model.
+
+        Where answers come in batches, an item that waits does not keep the next ones from asking:
+        all prompts of a round go into one batch, and `Waiting` is raised once, after the last item.
+        executor: a thread pool, for answers that come one by one.
+        """
+        if not self.waits:
+            return list(executor.map(ask, items) if executor else map(ask, items))
+        values: dict[int, Value] = {}
+        outer, left = ROUND.get(), list(enumerate(items))
+        while left:
+            last, waiting = None, []
+            token = ROUND.set(outer or object())
+            try:
+                for place, item in left:
+                    before = self.ledger.snapshot()
+                    try:
+                        values[place] = ask(item)
+                    except Waiting as error:
+                        last = error
+                        waiting.append((place, item))
+                        self.ledger.reset(before)  # the next round counts the item anew
+            finally:
+                ROUND.reset(token)
+            if last and outer:
+                raise last
+            if last:
+                last.end_round()
+            left = waiting
+        return [values[place] for place in sorted(values)]
 
     def _collect(self, futures: "list[Future[list[Reply]]]", description: str, total: int) -> None:
         try:
@@ -126,6 +179,8 @@ class Capped(LLM):
 
     def __init__(self, live: LLM, max_calls: int, record: str | Path | None = None) -> None:
         super().__init__()
+        if live.waits:
+            raise MiniragError("max_calls= of a batch is limited where its folder is opened.")
         self.live, self.name, self.max_calls, self.record = live, live.name, max_calls, record
         self._calls, self._lock = 0, threading.Lock()
 

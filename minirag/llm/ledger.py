@@ -81,6 +81,11 @@ class Ledger:
         with self._lock:
             return Ledger(self._counts, self.note)
 
+    def reset(self, earlier: "Ledger") -> None:
+        """Go back to an earlier snapshot."""
+        with self._lock:
+            self._counts = dict(earlier._counts)
+
     def __sub__(self, earlier: "Ledger") -> "Ledger":
         now = self.snapshot()
         return Ledger({stage: now[stage] - earlier[stage] for stage in now._counts}, self.note)

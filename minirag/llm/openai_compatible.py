@@ -5,7 +5,7 @@ and many more.
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
@@ -72,7 +72,8 @@ class OpenAICompatible(LLM):
         self.address = f"{shown.hostname}{f':{shown.port}' if shown.port else ''}{shown.path}"
         known = self.base_url in (OLLAMA, OPENAI)
         self.name = f"{kind}:{model}" + ("" if known else f" at {self.address}")
-        self._key()
+        if kind != "batch":  # whose files may also be sent by hand
+            self._key()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_client": None, "_lock": None}
@@ -82,7 +83,7 @@ class OpenAICompatible(LLM):
 
     def _key(self) -> str:
         key = os.environ.get("MINIRAG_API_KEY")
-        if not key and self.kind == "openai":
+        if not key and self.kind != "ollama":
             key = os.environ.get("OPENAI_API_KEY")
         if not key and self.base_url == OPENAI:
             raise MiniragError(
@@ -126,15 +127,28 @@ class OpenAICompatible(LLM):
             ) from None
         return replace(completion, retries=retrying.statistics["attempt_number"] - 1)
 
-    def _attempt(self, task: Task, messages: Messages) -> Completion:
-        import openai
-
+    def arguments(self, task: Task) -> dict[str, Any]:
+        """What is sent besides the model's name and the messages."""
         arguments = {self.limit: task.max_tokens} | self.options
         if task.sample is not None:
             # A seed of its own, or a server that honours seeds would say the same every time.
             own = {"temperature": task.temperature, "seed": task.sample}
             arguments |= {name: own[name] for name in own if self.options[name] is not None}
-        arguments = {name: value for name, value in arguments.items() if value is not None}
+        return {name: value for name, value in arguments.items() if value is not None}
+
+    def leave_out(self, arguments: Iterable[str], said: str) -> bool:
+        """Whether a refusal names one of the arguments, which is left out from then on."""
+        refused = [name for name in arguments if name in said]
+        if "max_tokens" in refused and "max_completion_tokens" in said:
+            self.limit = "max_completion_tokens"
+        elif refused:
+            self.options[refused[0]] = None
+        return bool(refused)
+
+    def _attempt(self, task: Task, messages: Messages) -> Completion:
+        import openai
+
+        arguments = self.arguments(task)
         try:
             reply = self._open().chat.completions.create(
                 model=self.model, messages=messages, **arguments
@@ -166,18 +180,11 @@ class OpenAICompatible(LLM):
         return Completion(text, usage.prompt_tokens or 0, usage.completion_tokens or 0)
 
     def _refusal(self, error: Any, task: Task, arguments: dict[str, Any]) -> Exception:
-        """What to raise for a status: Transient, or the final error. An argument that the model
-        refuses is left out from then on.
-        """
+        """What to raise for a status: Transient, or the final error."""
         status, said = error.status_code, self._said(error)
         if status in (408, 409, 429) or status >= 500:
             return Transient(f"status {status} ({said})", _retry_after(error.response.headers))
-        refused = [name for name in arguments if name in said] if status == 400 else []
-        if "max_tokens" in refused and "max_completion_tokens" in said:
-            self.limit = "max_completion_tokens"
-        elif refused:
-            self.options[refused[0]] = None
-        if refused:
+        if status == 400 and self.leave_out(arguments, said):
             return Transient(f"status 400 ({said})", 0)
         hint = HINTS.get(status, "")
         return MiniragError(

@@ -123,6 +123,7 @@ class Recorder(LLM):
     def __init__(self, live: LLM, path: str | Path) -> None:
         super().__init__()
         self.live, self.path, self.name, self.is_model = live, Path(path), live.name, live.is_model
+        self.waits = live.waits
         stored, size = read_answers(self.path)
         self.answers = {key: row for key, row in stored.items() if row["reply"].strip()}
         others = {row["model"] for row in stored.values()} - {live.name}
@@ -161,7 +162,7 @@ class Recorder(LLM):
             row |= {name: getattr(completion, name) for name in TOKENS}
             row |= {"reply": completion.text}
             with self._lock:
-                self._append(row)
+                append_row(self.path, row)
                 self.answers[key] = row
                 del self._underway[key]
             mine.set_result(row)
@@ -172,17 +173,20 @@ class Recorder(LLM):
             raise
         return completion
 
-    def _append(self, row: Row) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # A lone surrogate in a reply stays what JSON calls it, \udXXX.
-        line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-        with self.path.open("ab", buffering=0) as file:
-            start = file.tell()
-            if file.write(line) != len(line):
-                file.truncate(start)
-                raise MiniragError(
-                    f"{self.path.name}: the disk is full. The answers recorded so far are kept."
-                )
+
+def append_row(path: Path, row: Row, sync: bool = True) -> None:
+    """Append a row as one line of JSON, or nothing. sync: also wait for the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A lone surrogate in a reply stays what JSON calls it, \udXXX.
+    line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
+    with path.open("ab", buffering=0) as file:
+        start = file.tell()
+        if file.write(line) != len(line):
+            file.truncate(start)
+            raise MiniragError(
+                f"{path.name}: the disk is full. The answers recorded so far are kept."
+            )
+        if sync:
             os.fsync(file.fileno())
 
 

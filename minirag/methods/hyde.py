@@ -61,8 +61,7 @@ class HyDE(DenseRetriever):
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         traces: list[Sequence[Step]] = []
-        for question in questions:
-            passages = self.hypothetical(question)
+        for question, passages in zip(questions, self.llm.each(self.hypothetical, questions)):
             shown = " | ".join(passages) or "none: the question alone is used"
             made_up = HypotheticalStep("hypothetical passages", shown, passages=tuple(passages))
             scores = self.index.vectors @ self.vector(question, passages)
@@ -77,7 +76,7 @@ class HyDE(DenseRetriever):
         tasks = [task]
         if options.documents > 1:
             tasks = [task.sampled(i, options.temperature) for i in range(options.documents)]
-        passages = [self.llm(task, question=question) for task in tasks]
+        passages = self.llm.each(lambda task: self.llm(task, question=question), tasks)
         return [passage for passage in passages if passage]
 
     def vector(self, question: str, passages: Sequence[str]) -> Vector:

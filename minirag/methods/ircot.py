@@ -113,7 +113,7 @@ class IRCoT(Method):
         return cls(built, max_steps, top_k)
 
     def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:
-        return [self._retrieve(question, k) for question in questions]
+        return self.llm.each(lambda question: self._retrieve(question, k), questions)
 
     def _retrieve(self, question: str, k: int) -> Retrieval:
         query, trace = question, Trace()

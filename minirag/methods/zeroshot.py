@@ -85,7 +85,9 @@ class SelfConsistency(ChainOfThought):
         """The answer that most samples agree on; the trace keeps them all."""
         options = self.chosen
         drawn = [reader.sampled(i, options.temperature) for i in range(options.samples)]
-        answers = tuple(self.llm(task, question=retrieval.question) for task in drawn)
+        answers = tuple(
+            self.llm.each(lambda task: self.llm(task, question=retrieval.question), drawn)
+        )
         vote = majority_vote(answers, options.denominator)
         summary = f"{vote.votes} of {vote.samples} samples agree, {vote.unparsable} gave no answer"
         summary += f"; score {vote.score:.2f} over {options.denominator}"
