@@ -171,10 +171,9 @@ class LightRAGHybrid(_LightRAG):
     paper = "Survey, Table 3 (HLightRAG)"
     primitive = "Both high- and low-level keywords"
     operators: ClassVar = {
-        "node": ("VDB", "FromRel"),
-        "relationship": ("Onehop", "VDB"),
+        "node": ("VDB", "FromRel"), "relationship": ("Onehop", "VDB"),
         "chunk": ("Occurrence", "FromRel"),
-    }
+    }  # fmt: skip
 
     def find(self, low: Sequence[str], high: Sequence[str], by: Searches) -> list[Trace]:
         # "+": what one search finds, and what the other does.

@@ -52,11 +52,9 @@ class GraphRAGLocal(CommunityMethod):
     primitive = "Question vector"
     granularity = ("Entity", "Relationship", "Chunk", "Community")
     operators: ClassVar = {
-        "node": ("VDB",),
-        "relationship": ("Onehop",),
-        "chunk": ("Occurrence",),
+        "node": ("VDB",), "relationship": ("Onehop",), "chunk": ("Occurrence",),
         "community": ("Entity",),
-    }
+    }  # fmt: skip
     answer_task = "full_answer"
     options_type = code.LocalOptions
     settings: ClassVar = {"paper": {}, "code": {**code.INDEX_CODE, **code.LOCAL_CODE}}

@@ -22,9 +22,8 @@ from ...text.tokens import count_tokens
 from ..base import Sections
 
 # What the local orders of released codes count (`chunk.by_entity`).
-COUNTED: Mapping[str, Literal["relations", "neighbours"]] = {
-    "entity": "relations", "neighbours": "neighbours",
-}  # fmt: skip
+Counted = Literal["relations", "neighbours"]
+COUNTED: dict[str, Counted] = {"entity": "relations", "neighbours": "neighbours"}
 
 
 @dataclass(frozen=True)
@@ -209,15 +208,10 @@ class LocalTexts:
         if options.fill == "by entity":
             middle = "entities and relations"
             held[middle] = self.entity_by_entity(entities, budgets[middle])
-        summary = [
-            f"{len(texts)} of {len(wanted[name])} {name} in {budgets[name]} tokens"
-            for name, texts in held.items()
-        ]
         counts = {name: len(texts) for name, texts in held.items()}
-        tokens = sum(
-            count_tokens(text, options.count) for section in held.values() for text in section
-        )
-        step = ContextStep("context", "; ".join(summary), sections=counts, tokens=tokens)
+        told = [f"{counts[n]} of {len(wanted[n])} {n} in {budgets[n]} tokens" for n in held]
+        sizes = [count_tokens(text, options.count) for texts in held.values() for text in texts]
+        step = ContextStep("context", "; ".join(told), sections=counts, tokens=sum(sizes))
         if options.section_order == "passages first":
             held = dict(reversed(held.items()))
         return held, step
