@@ -46,8 +46,8 @@ class HippoCodeOptions(Options):
     reset: "node" gives each query node the same weight, "entity" each query entity, so that a node
         named twice weighs twice.
     propagation: "ppr", or the ablations "query-nodes" and "neighbours".
-    neighbour_hops: how far the neighbours of that ablation are: 1 in the paper's words, 2 in its
-        code.
+    neighbour_hops: how far the neighbours of that ablation are: 1 in the original HippoRAG paper's
+        words, 2 in its code.
     neighbour_share: a neighbour gets its share once a "question", or once for each query "node"
         that reaches it, as in the code.
     ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
