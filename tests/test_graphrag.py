@@ -30,7 +30,7 @@ from minirag.methods.graphrag.map_reduce import (
     shorten,
     shuffle_and_pack,
 )
-from minirag.methods.graphrag.options import MAP_REDUCE_CODE, MapReduceOptions
+from minirag.methods.graphrag.released import MAP_REDUCE_CODE, MapReduceOptions
 from minirag.operators import chunk, community, node, relationship
 from minirag.prompts import TASKS
 from minirag.text.tokens import count_tokens

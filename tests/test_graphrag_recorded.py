@@ -20,8 +20,8 @@ from minirag.core.reports import CommunityIndex, Report
 from minirag.core.trace import CommunityStep, EdgeStep, NodeStep, ScoredNode
 from minirag.index.contexts import CODE, ContextBuilder, ReportOptions
 from minirag.methods import METHODS
-from minirag.methods.graphrag.local_search import LocalTexts
 from minirag.methods.graphrag.map_reduce import PackStep
+from minirag.methods.graphrag.released import LocalTexts
 from minirag.operators import node
 
 RECORDED = Path(__file__).parent / "recorded"

@@ -20,13 +20,8 @@ from minirag.index import node_index
 from minirag.index.vectors import relationship_index
 from minirag.methods import METHODS, lightrag_code
 from minirag.methods.lightrag import LightRAGHybrid, LightRAGLocal
-from minirag.methods.lightrag_code import (
-    LightOptions,
-    ReleasedLightRAG,
-    merged,
-    ranked,
-    weighted_polling,
-)
+from minirag.methods.lightrag_code import LightOptions, Released, merged, weighted_polling
+from minirag.methods.rich_graph import ranked
 from minirag.prompts import TASKS
 from minirag.prompts.keywords import Keywords
 
@@ -165,8 +160,8 @@ def test_global_search_finds_relations_their_ends_and_their_passages():
 def test_the_searches_of_the_codes_are_the_surveys_with_its_options():
     method = LightRAGHybrid.from_graph(GRAPH, "offline", ENCODER)
     for name in ("local_search", "global_search"):
-        searches = (getattr(kind, name) for kind in (LightRAGHybrid, ReleasedLightRAG))
-        survey, code = (search(method, ["blue things", "e1 e2"]) for search in searches)
+        searches = (getattr(by, name) for by in (method, Released(method)))
+        survey, code = (search(["blue things", "e1 e2"]) for search in searches)
         assert survey == code and [len(trace) for trace in survey] == [3, 3]
 
 

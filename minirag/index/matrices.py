@@ -19,7 +19,7 @@ def adjacency_matrix(graph: Graph, synonymy: Synonymy = "add") -> sparse.csr_mat
     """Symmetric weights (nodes, nodes): how often two nodes are related, and how alike their names
     are.
 
-    `synonymy="add"` adds the cosine to the number of triples, as the paper writes; `"overwrite"`
+    `synonymy="add"` adds the cosine to the number of triples (Wang gives no weights); `"overwrite"`
     lets it replace that number, as the released code does (three triples and a cosine of .85 give
     .85 instead of 3.85); `"none"` leaves it out. Self-loops are dropped. Only ratios matter to a
     random walk: every weight is counted in both directions.

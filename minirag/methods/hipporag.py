@@ -26,7 +26,7 @@ from ..algorithms.pagerank import Transitions, transition_matrix
 from ..core.corpus import Corpus, Extraction
 from ..core.graph import Graph
 from ..core.options import Between, choose
-from ..core.trace import ChunkStep, NodeStep, Step, Trace, Vector
+from ..core.trace import Step, Trace, Vector
 from ..encoders.token_encoders import load_any_encoder
 from ..graphs import choose_extraction, knowledge_graph, with_synonymy
 from ..index import matrices, vectors
@@ -38,6 +38,9 @@ from . import hipporag_code as code
 from .base import StoredMethod
 
 Known = Mapping[str, Sequence[str]]  # a question's text -> the entities that it names
+# The options that decide the synonymy edges, and the weights of all edges.
+SYNONYMS = ("node_text", "synonymy_threshold", "strict", "min_letters", "max_neighbours")
+WEIGHTS = (*SYNONYMS, "synonymy")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class HippoOptions(code.HippoCodeOptions):
 
     restart_probability: of jumping back to the query nodes at a step of the walk.
     synonymy_threshold: the cosine above which two names are synonyms, τ.
-    specificity: weigh query nodes by 1 / number of passages; False is the paper's ablation.
+    specificity: weigh query nodes by 1 / number of passages; False is an ablation of the original
+        HippoRAG paper (Gutiérrez et al., 2024).
     no_entities: what Wang leaves open: a question without entities falls back to "dense" retrieval,
         or to "uniform" scores, as in the released code.
     """
@@ -62,10 +66,6 @@ class HippoOptions(code.HippoCodeOptions):
         """The probability of following an edge, which `personalized_pagerank` calls damping."""
         number = self.restart_probability
         return number if self.restart_read_as == "follow" else 1 - number
-
-
-SYNONYMS = ("node_text", "synonymy_threshold", "strict", "min_letters", "max_neighbours")
-WEIGHTS = (*SYNONYMS, "synonymy")
 
 
 class HippoRAG(StoredMethod):
@@ -85,10 +85,8 @@ class HippoRAG(StoredMethod):
     primitive = "Entities in question"
     granularity = ("Chunk",)
     operators: ClassVar = {
-        "node": ("Link", "PPR"),
-        "relationship": ("Aggregator",),
-        "chunk": ("Aggregator",),
-    }
+        "node": ("Link", "PPR"), "relationship": ("Aggregator",), "chunk": ("Aggregator",),
+    }  # fmt: skip
     options_type = HippoOptions
     settings: ClassVar = {"paper": {}, "code": code.CODE}
     stored_type = Graph
@@ -156,13 +154,16 @@ class HippoRAG(StoredMethod):
         "is above a threshold" τ.
         """
         options, names = self.chosen, self.node_index.vectors
-        threshold, strict = options.synonymy_threshold, options.strict
-        rest = options.min_letters, options.max_neighbours
-        return with_synonymy(self.graph, names, threshold, strict, *rest)
+        return with_synonymy(
+            self.graph, names, threshold=options.synonymy_threshold, strict=options.strict,
+            min_letters=options.min_letters, max_neighbours=options.max_neighbours,
+        )  # fmt: skip
 
     @cached_property
     def adjacency(self) -> sparse.csr_matrix:
-        """3. The weights of the |E| + |E'| edges: (nodes, nodes)."""
+        """3. The |E| + |E'| edges, (nodes, nodes). Wang gives no weights; an edge has its number of
+        triples, plus the cosine.
+        """
         return matrices.adjacency_matrix(self.hippocampal_index, self.chosen.synonymy)
 
     @cached_property
@@ -208,13 +209,12 @@ class HippoRAG(StoredMethod):
         # p = n' P, "a ranking score for each passage"; with P as (passages, nodes), p = P n'.
         if options.passage_matrix != "facts":
             summary = code.SUMMARY[options.passage_matrix]
-            p = chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary)
-            steps.append(p)
+            steps.append(chunk.aggregator(n_prime, self.passage_matrix, self.labels, summary))
         else:  # the survey's composition and the released code score relations first
             steps += code.scores_by_facts(n_prime, self.facts, self.labels)
-        traces = [Trace(found) for found in zip(*steps)]
         # Wang leaves open what a question without entities retrieves: here, what is dense nearest.
-        return self._with_dense(questions, traces)
+        # The ensemble, an option, averages walk and dense retrieval where a link is uncertain.
+        return code.with_dense(self, questions, [Trace(found) for found in zip(*steps)])
 
     # What Wang does not have: the way over relations, and dense retrieval.
 
@@ -226,18 +226,6 @@ class HippoRAG(StoredMethod):
     def chunk_index(self) -> TextIndex:
         """Every passage, encoded."""
         return vectors.chunk_index(self.chunks, self.encoder)
-
-    def _with_dense(self, questions: Sequence[str], traces: list[Trace]) -> list[Sequence[Step]]:
-        """The traces, with dense retrieval in place of the walk, or averaged with it."""
-        roles = [role_of_dense(trace.last(NodeStep), self.chosen) for trace in traces]
-        places = [i for i, role in enumerate(roles) if role != "none"]
-        dense = chunk.vdb([questions[i] for i in places], self.chunk_index) if places else []
-        longer: list[Sequence[Step]] = [*traces]
-        for i, step in zip(places, dense):
-            walk = traces[i].last(ChunkStep)
-            mean = [chunk.average(walk, step, self.labels)] if roles[i] == "mean" else []
-            longer[i] = [*traces[i], step, *mean]
-        return longer
 
     # Over a graph that exists already; what is kept in a folder.
 
@@ -268,14 +256,3 @@ class HippoRAG(StoredMethod):
 
     def extras(self) -> dict[str, object]:
         return {"question_entities": self.question_entities}
-
-
-def role_of_dense(linked: NodeStep, options: HippoOptions) -> Literal["none", "instead", "mean"]:
-    """What dense retrieval does for a question: it stands in for the walk where nothing is linked,
-    or, in the ensemble, is averaged with it where a link is uncertain.
-    """
-    if not linked.nodes:
-        return "instead" if options.ensemble or options.no_entities == "dense" else "none"
-    weakest = min(linked.nodes, key=lambda node: node.score)
-    uncertain = options.ensemble and weakest.score <= options.ensemble_threshold
-    return "mean" if uncertain else "none"

@@ -8,7 +8,7 @@ encoded as questions, and find at most 99.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..core.graph import Graph
 from ..core.options import Count, Options, Positive
-from ..core.trace import ChunkStep, FactStep, WalkStep
+from ..core.trace import ChunkStep, FactStep, NodeStep, Step, Trace, WalkStep
 from ..graphs.knowledge_graph import EmptyNames, Script
 from ..index import fact_matrix, fact_passage_matrix
 from ..index.matrices import Counts, Synonymy
@@ -24,6 +24,9 @@ from ..index.vectors import NodeText
 from ..operators import chunk, relationship
 from ..operators.node import Per
 from ..operators.ranking import Ties, count_of, top_items
+
+if TYPE_CHECKING:
+    from .hipporag import HippoOptions, HippoRAG
 
 Share = Literal["question", "node"]
 
@@ -43,8 +46,8 @@ class HippoCodeOptions(Options):
     reset: "node" gives each query node the same weight, "entity" each query entity, so that a node
         named twice weighs twice.
     propagation: "ppr", or the ablations "query-nodes" and "neighbours".
-    neighbour_hops: how far the neighbours of that ablation are: 1 in the paper's words, 2 in its
-        code.
+    neighbour_hops: how far the neighbours of that ablation are: 1 in the original HippoRAG paper's
+        words, 2 in its code.
     neighbour_share: a neighbour gets its share once a "question", or once for each query "node"
         that reaches it, as in the code.
     ensemble: average with dense retrieval when some link is no better than `ensemble_threshold`.
@@ -154,3 +157,29 @@ def scores_by_facts(
     """The relations of each question, scored by their nodes, and the passages, scored by those."""
     related = relationship.aggregator(walked, facts.nodes, facts.labels)
     return related, chunk.aggregator(related, facts.passages, labels)
+
+
+def with_dense(
+    method: "HippoRAG", questions: Sequence[str], traces: list[Trace]
+) -> list[Sequence[Step]]:
+    """The traces, with dense retrieval in place of the walk, or averaged with it."""
+    roles = [role_of_dense(trace.last(NodeStep), method.chosen) for trace in traces]
+    places = [i for i, role in enumerate(roles) if role != "none"]
+    dense = chunk.vdb([questions[i] for i in places], method.chunk_index) if places else []
+    longer: list[Sequence[Step]] = [*traces]
+    for i, step in zip(places, dense):
+        walk = traces[i].last(ChunkStep)
+        mean = [chunk.average(walk, step, method.labels)] if roles[i] == "mean" else []
+        longer[i] = [*traces[i], step, *mean]
+    return longer
+
+
+def role_of_dense(linked: NodeStep, options: "HippoOptions") -> Literal["none", "instead", "mean"]:
+    """What dense retrieval does for a question: it stands in for the walk where nothing is linked,
+    or, in the ensemble, is averaged with it where a link is uncertain.
+    """
+    if not linked.nodes:
+        return "instead" if options.ensemble or options.no_entities == "dense" else "none"
+    weakest = min(linked.nodes, key=lambda node: node.score)
+    uncertain = options.ensemble and weakest.score <= options.ensemble_threshold
+    return "mean" if uncertain else "none"

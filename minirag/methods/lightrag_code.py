@@ -20,27 +20,29 @@ Source: Survey, Table 3 (tab-3)
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, wraps
+from functools import partial
 from itertools import chain, zip_longest
-from typing import Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
 from ..core.graph import Edge, Node
 from ..core.options import Count, Positive
-from ..core.trace import ChunkStep, EdgeStep, NodeStep, Step, Trace, Vector
-from ..index import chunk_index
-from ..index.vectors import VectorIndex
+from ..core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep, Step, Trace, Vector
 from ..operators import chunk, node, question, rank, relationship
 from ..prompts.task import Task
 from ..text.tokens import count_tokens
 from . import rich_graph as rich
+from .base import Sections
+
+if TYPE_CHECKING:
+    from .lightrag import _LightRAG
 
 RESERVED = 200  # tokens that the late code keeps free for its list of references
 LATE_ORDERS = ("similarity", "polling")
-ADJUSTING = ("cutoff", "local_order", "global_order", "chunk_order", "cut")  # the searches
+ADJUSTING = ("cutoff", "local_order", "global_order", "chunk_order", "mix", "cut")  # the searches
 Merge = Literal["in turns", "global first"]
 P = TypeVar("P")
 NO_LOW = NodeStep("node vdb", "no low-level keyword, nothing searched", nodes=())
@@ -116,33 +118,50 @@ def in_turns(*lists: Iterable[P]) -> list[P]:
     return [item for item in turns if item is not None]
 
 
-def ranked(scores: Vector) -> list[int]:
-    """The passages with a score, best first."""
-    return [place for place in rank(scores).tolist() if scores[place] > 0]
-
-
 def traces(*columns: Sequence[Step]) -> list[Trace]:
     """A trace per question of lists that hold one step per question; an empty list is left out."""
     return [Trace(steps) for steps in zip(*filter(None, columns))]
 
 
-class ReleasedLightRAG(rich.RichMethod):
-    """The two searches as released codes do them (with the survey's options they find the same as
-    the survey's), the late code's passages, and the budgets of the context.
+def needed(method: "_LightRAG", low: Sequence[str], high: Sequence[str]) -> bool:
+    """Whether `Released` searches: an option asks for what the survey does not have, or a question
+    has no keywords to search by, or the graph no relations.
+    """
+    options = method.chosen
+    asks = any(getattr(options, name) != getattr(LightOptions, name) for name in ADJUSTING)
+    return asks or not (low and all((*low, *high)) and method.graph.edges)
+
+
+class Released:
+    """The two searches of a method as released codes do them (with the survey's options they find
+    what the survey's do), and the late code's passages.
     """
 
-    options_type = LightOptions
-    settings = SETTINGS
-    chosen: LightOptions
+    def __init__(self, method: "_LightRAG") -> None:
+        self.method, self.graph, self.chosen = method, method.graph, method.chosen
+        self.chunks, self.labels = method.chunks, method.labels
 
-    @cached_property
-    def chunk_index(self) -> VectorIndex:
-        return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
+    def with_passages(self, questions: Sequence[str], found: list[Trace]) -> list[Trace]:
+        """The traces and, where `chunk_order` or `mix` asks for them, the late code's passages."""
+        options, late = self.chosen, self.chosen.chunk_order in LATE_ORDERS
+        if not (late or options.mix):
+            return found
+        vectors, longer = question.vector(questions, self.method.encoder), []
+        for trace, near in zip(found, chunk.vdb(vectors, self.method.chunk_index)):
+            own = [step for step in trace if step.operator != "chunk merge"]
+            steps = (*own, *(self.picked(trace, near) if late else ()))
+            lists = [rich.ranked(step.scores) for step in Trace(steps).all(ChunkStep)]
+            joined, how = merged(lists, options.merge), f"merged, {options.merge}"
+            if options.mix:
+                joined = in_turns(nearest(near, options), *lists)
+                how = "in turns with those nearest to the question"
+            longer.append(Trace((*steps, in_order(joined, self.labels, "chunk merge", how))))
+        return longer
 
     def local_search(self, low: Sequence[str]) -> list[Trace]:
         """Entities above `cutoff`, relations in `local_order`, passages in `chunk_order`."""
-        graph, options = self.graph, self.chosen
-        entities = self.search(low, node.vdb, self.entity_index, options.top_k, NO_LOW)
+        graph, options, method = self.graph, self.chosen, self.method
+        entities = method.search(low, node.vdb, method.entity_index, options.top_k, NO_LOW)
         relations = relationship.onehop(entities, graph, order=options.local_order)
         relations = self.cut(relations, graph.edges)
         passages = chunk.occurrence(relations, graph, self.labels)
@@ -152,16 +171,16 @@ class ReleasedLightRAG(rich.RichMethod):
 
     def global_search(self, high: Sequence[str]) -> list[Trace]:
         """Relations above `cutoff` in `global_order`, their ends, passages in `chunk_order`."""
-        graph, index = self.graph, self.relationship_index
-        relations = self.search(high, relationship.vdb, index, self.chosen.top_k, NO_HIGH)
-        relations = self.cut(self.in_global_order(relations), graph.edges)
+        graph, method, k = self.graph, self.method, self.chosen.top_k
+        relations = method.search(high, relationship.vdb, method.relationship_index, k, NO_HIGH)
+        relations = self.cut(method.in_global_order(relations), graph.edges)
         entities = self.cut(node.from_relationships(relations, graph), graph.nodes)
         passages = chunk.from_relationships(relations, graph, self.labels)
         if self.chosen.chunk_order == "citation":
             edges = ([row.index for row in step.edges] for step in relations)
             cited = (rich.cited_by_relations(graph, places) for places in edges)
             how = ("chunk from relations", "in the relations' order")
-            passages = [self.in_order(places, *how) for places in cited]
+            passages = [in_order(places, self.labels, *how) for places in cited]
         return traces(relations, entities, self.cut_passages(passages))
 
     def cut(self, steps: list[rich.Found], of: Sequence[Node | Edge]) -> list[rich.Found]:
@@ -188,34 +207,12 @@ class ReleasedLightRAG(rich.RichMethod):
         if options.cut == "context":
             return passages
         for step in passages:
-            places = ranked(step.scores)
+            places = rich.ranked(step.scores)
             texts = (self.chunks[place].passage for place in places)
             how = f"of {len(places)}" + ("" if budget is None else f", in {budget} tokens")
             fit = rich.fitting(places, texts, budget, options.count)
-            kept.append(self.in_order(fit, step.operator, how))
+            kept.append(in_order(fit, self.labels, step.operator, how))
         return kept
-
-    def in_order(self, places: Sequence[int], operator: str, how: str) -> ChunkStep:
-        """A step that ranks these passages as given: the first scores highest."""
-        scores = np.zeros(len(self.chunks))
-        scores[list(places)] = np.arange(len(places), 0, -1)
-        return chunk.scored_step(operator, f"{len(places)} passages, {how}", self.labels, scores)
-
-    def with_late_passages(self, questions: Sequence[str], found: list[Trace]) -> list[Trace]:
-        """The traces and, where `chunk_order` or `mix` asks for them, the late code's passages."""
-        options, late = self.chosen, self.chosen.chunk_order in LATE_ORDERS
-        if not (late or options.mix):
-            return found
-        nearby, picked = chunk.vdb(question.vector(questions, self.encoder), self.chunk_index), []
-        for trace, near in zip(found, nearby):
-            steps = (*trace, *(self.picked(trace, near) if late else ()))
-            lists = [ranked(step.scores) for step in Trace(steps).all(ChunkStep)]
-            joined, how = merged(lists, options.merge), f"merged, {options.merge}"
-            if options.mix:
-                joined = in_turns(nearest(near, options), *lists)
-                how = "in turns with those nearest to the question"
-            picked.append(Trace((*steps, self.in_order(joined, "chunk merge", how))))
-        return picked
 
     def picked(self, trace: Trace, near: ChunkStep) -> tuple[ChunkStep, ChunkStep]:
         """Passages of the entities that fit their budget, and new ones of the relations that do."""
@@ -227,36 +224,38 @@ class ReleasedLightRAG(rich.RichMethod):
         edges = self.fitting(trace.last(EdgeStep), partial(rich.relation_row, graph)).edges
         own = own_passages([graph.edges[row.index].chunks for row in edges], first)
         new = pick(list(filter(None, own)), options.related_chunks, similarity)
-        entities = self.in_order(first, "chunk from entities", how)
-        return entities, self.in_order(new, "chunk from relations", how)
-
-    def budgets(self, reader: Task, text: str) -> tuple[Sequence[int | None], int | None]:
-        """Tokens of the context's parts, and what `total_budget` leaves to all of them."""
-        options = self.chosen
-        if options.cut == "search":  # and cut already
-            return (None, None, None), None
-        parts = (options.entity_budget, options.relation_budget, options.text_budget)
-        if options.total_budget is None:
-            return parts, None
-        turns = reader.messages({"question": text, "passages": []})
-        prompt = sum(count_tokens(turn["content"], options.count) for turn in turns)
-        return parts, options.total_budget - RESERVED - prompt
+        entities = in_order(first, self.labels, "chunk from entities", how)
+        return entities, in_order(new, self.labels, "chunk from relations", how)
 
 
-def or_released(search: Callable[..., list[Trace]]) -> Callable[..., list[Trace]]:
-    """Decorates a search of the survey: that of `ReleasedLightRAG` takes its place where an option
-    asks for more, or a question has no keywords to search by, or the graph no relations.
+def in_order(places: Sequence[int], labels: Sequence[str], operator: str, how: str) -> ChunkStep:
+    """A step that ranks these passages as given: the first scores highest."""
+    scores = np.zeros(len(labels))
+    scores[list(places)] = np.arange(len(places), 0, -1)
+    return chunk.scored_step(operator, f"{len(places)} passages, {how}", labels, scores)
+
+
+def merged_rows(found: Sequence[rich.Found], operator: str, noun: str, order: Merge) -> rich.Found:
+    """The nodes or relations of both searches, each once; those of both keep the local score."""
+    rows = {row.index: row for step in reversed(found) for row in rich.rows_of(step)}
+    places = merged([[row.index for row in rich.rows_of(step)] for step in found], order)
+    how = f"{len(places)} {noun}: local and global merged, {order}"
+    return rich.with_rows(found[0], (rows[place] for place in places), how, operator)
+
+
+def fill(
+    sections: Mapping[str, tuple[Sequence[str], int | None]], options: LightOptions, reader: Task,
+    text: str,
+) -> tuple[Sections, ContextStep]:  # fmt: skip
+    """The sections of the context where searches have cut them, or where the passages get what the
+    prompt and other sections leave of `total_budget`. text: of the question.
     """
-    released = getattr(ReleasedLightRAG, search.__name__)
-
-    @wraps(search)
-    def chosen(method: ReleasedLightRAG, keywords: Sequence[str]) -> list[Trace]:
-        options = method.chosen
-        asks = any(getattr(options, name) != getattr(LightOptions, name) for name in ADJUSTING)
-        empty = not (keywords and all(keywords) and method.graph.edges)
-        return (released if asks or empty else search)(method, keywords)
-
-    return chosen
+    if options.cut == "search":
+        sections = {name: (texts, None) for name, (texts, _) in sections.items()}
+        return rich.fill(sections, options.count)
+    turns = reader.messages({"question": text, "passages": []})
+    prompt = sum(count_tokens(turn["content"], options.count) for turn in turns)
+    return rich.fill(sections, options.count, (options.total_budget or 0) - RESERVED - prompt)
 
 
 def nearest(near: ChunkStep, options: LightOptions) -> list[int]:
@@ -290,8 +289,8 @@ def weighted_polling(lists: Sequence[Sequence[P]], most: int, least: int = 1) ->
 
 
 def pick(lists: Sequence[Sequence[int]], most: int, similarity: Vector | None = None) -> list[int]:
-    """The passages of highest `similarity`, (passages,), to the question, half of `most` for each
-    list; without it, or where that is no passage, by weighted polling.
+    """Half of `most` passages for each list, those of the highest `similarity`, (passages,), to the
+    question; without it, or where that is no passage, by weighted polling.
     """
     count = 0 if similarity is None else most * len(lists) // 2
     if similarity is None or not count:

@@ -14,12 +14,13 @@ from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder
 from ..core.graph import Graph
 from ..core.options import Count, Options, choose
-from ..core.trace import ContextStep, EdgeStep, NodeStep, Scored
+from ..core.trace import ContextStep, EdgeStep, NodeStep, Scored, Vector
 from ..encoders.text_encoders import load_encoder
 from ..graphs import Elements, extract_elements, given_elements, rich_knowledge_graph
 from ..index import node_index
 from ..index.vectors import NodeText, RelationText, VectorIndex, relationship_index
 from ..llm import LLM, load_llm
+from ..operators import rank
 from ..operators.question import Empty
 from ..text.tokens import TokenCounter, count_tokens
 from .base import Sections, StoredMethod
@@ -219,6 +220,11 @@ def relation_row(graph: Graph, place: int) -> str:
     keywords = f" [{edge.keywords}]" if edge.keywords else ""
     text = " ".join(filter(None, (edge.name, edge.description)))
     return f"{ends}{keywords}{f': {text}' if text else ''}"
+
+
+def ranked(scores: Vector) -> list[int]:
+    """The passages with a score, best first."""
+    return [place for place in rank(scores).tolist() if scores[place] > 0]
 
 
 def cited_by_relations(graph: Graph, relations: Iterable[int]) -> list[int]:

@@ -19,7 +19,7 @@ from ..index.communities import agreement
 from ..index.contexts import CODE
 from ..llm import load_llm
 from ..methods.graphrag.map_reduce import shuffle_and_pack
-from ..methods.graphrag.options import MapReduceOptions
+from ..methods.graphrag.released import MapReduceOptions
 from ..prompts.map_reduce import Unit
 from ..text.tokens import count_tokens
 

@@ -3,8 +3,10 @@ report of one level of communities, mapped to partial answers and reduced to one
 
 Paper: GraphRAG (From Local to Global), Sec. 2, which this file follows from top to bottom. Offline
 is `build_index`: `build_graph` is Sec. 2.1 to 2.3, `report_communities` Sec. 2.4 and 2.5. For each
-question, `GraphRAGGlobal` takes one level, the conditions C0 to C3 of Sec. 3.3, and `map_reduce` is
-Sec. 2.6. The paper's words and the kit's:
+question, `map_reduce` is Sec. 2.6, and `GraphRAGGlobal` takes one level, the conditions C0 to C3 of
+Sec. 3.3; the survey's Layer is "all communities below the required layers" (`union`). The 8k tokens
+of a window are Sec. 3.5's; that they hold the whole prompt is the kit's reading. The paper's words
+and the kit's:
 
     community summary                                      a report, one of the units of map-reduce
     chunk of pre-specified token size, context window      a window
@@ -50,7 +52,7 @@ from .map_reduce import (
     no_answer,
     shuffle_and_pack,
 )
-from .options import INDEX_CODE, MAP_REDUCE_CODE, GlobalOptions, IndexOptions, MapReduceOptions
+from .released import INDEX_CODE, MAP_REDUCE_CODE, GlobalOptions, IndexOptions, MapReduceOptions
 
 GivenElements = Elements | Extraction | Graph | str | None
 GivenReports = CommunityIndex | Written | Literal["annotations"] | None
@@ -117,45 +119,11 @@ def report_communities(
         reversed_edges=options.reversed_edges, best_of=options.best_of,
     )  # fmt: skip
     # Sec. 2.5, graph communities -> community summaries, the deepest level first. "Leaf-level
-    # communities": elements by prominence, until the window is full (`ContextBuilder.elements`).
-    # "Higher-level communities": where their elements do not all fit, the reports of
-    # sub-communities stand for theirs (`ContextBuilder.substituted`).
+    # communities": edges in decreasing combined degree of their ends, each bringing source, target,
+    # claims and edge, until the window is full (`ContextBuilder.elements`). "Higher-level
+    # communities": where their elements do not all fit, sub-communities by decreasing element
+    # tokens give way to their reports until they do (`ContextBuilder.substituted`).
     return write_reports(communities, llm, options, executor, given)
-
-
-def map_reduce(
-    llm: LLM, question: str, units: Sequence[Unit], options: MapReduceOptions,
-    what: str = "reports", executor: Executor | None = None, rank: Rank | None = None,
-) -> Reduced:  # fmt: skip
-    """Community summaries -> community answers -> global answer, over any `(id, text)` units.
-
-    what: the name of the units, for the text that says that they hold no answer; then nobody is
-    asked to reduce. executor: any `concurrent.futures.Executor`. rank: see `shuffle_and_pack`.
-
-    Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
-    """
-    # Prepare community summaries: shuffled, and divided into windows of a given number of tokens.
-    windows, packing = shuffle_and_pack(units, question, options, rank)
-    # Map community answers: for each window, in parallel, an answer and its score from 0 to 100.
-    prompts = [{"question": question, "units": window} for window in windows]
-    replies = llm.map(SCORINGS[options.scoring], prompts, executor=executor, description="map")
-    community_answers = [
-        PartialAnswer(text, score, tuple(name for name, _ in window))
-        for window, reply in zip(windows, replies)
-        for text, score in reply
-    ]
-    # Answers with score 0 are filtered out.
-    helpful = [answer for answer in community_answers if answer.score > 0]
-    # Reduce to global answer: by descending score into a last window, until it is full.
-    best_first = sorted(helpful, key=lambda answer: -answer.score)
-    kept, reducing = fill_last_window(question, best_first, options)
-    if kept:
-        scored = [(answer.text, answer.score) for answer in kept]
-        text = llm("reduce_answer", question=question, answers=scored)
-    else:
-        text = no_answer(community_answers, helpful, options.window, what)
-    mapping = map_record(community_answers, helpful, replies, llm.is_model)
-    return Reduced(text, (packing, mapping, reducing), kept)
 
 
 class CommunityMethod(StoredMethod):
@@ -201,6 +169,41 @@ class CommunityMethod(StoredMethod):
         """The method over an index that exists already, such as Microsoft's own."""
         chosen = choose(cls.options_type, cls.settings, follow, options)
         return cls(index, load_llm(llm), encoder, chosen, executor)
+
+
+def map_reduce(
+    llm: LLM, question: str, units: Sequence[Unit], options: MapReduceOptions,
+    what: str = "reports", executor: Executor | None = None, rank: Rank | None = None,
+) -> Reduced:  # fmt: skip
+    """Community summaries -> community answers -> global answer, over any `(id, text)` units.
+
+    what: the name of the units, for the text that says that they hold no answer; then nobody is
+    asked to reduce. executor: any `concurrent.futures.Executor`. rank: see `shuffle_and_pack`.
+
+    Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
+    """
+    # Prepare community summaries: shuffled, and divided into windows of a given number of tokens.
+    windows, packing = shuffle_and_pack(units, question, options, rank)
+    # Map community answers: for each window, in parallel, an answer and its score from 0 to 100.
+    prompts = [{"question": question, "units": window} for window in windows]
+    replies = llm.map(SCORINGS[options.scoring], prompts, executor=executor, description="map")
+    community_answers = [
+        PartialAnswer(text, score, tuple(name for name, _ in window))
+        for window, reply in zip(windows, replies)
+        for text, score in reply
+    ]
+    # Answers with score 0 are filtered out.
+    helpful = [answer for answer in community_answers if answer.score > 0]
+    # Reduce to global answer: by descending score into a last window, until it is full.
+    best_first = sorted(helpful, key=lambda answer: -answer.score)
+    kept, reducing = fill_last_window(question, best_first, options)
+    if kept:
+        scored = [(answer.text, answer.score) for answer in kept]
+        text = llm("reduce_answer", question=question, answers=scored)
+    else:
+        text = no_answer(community_answers, helpful, options.window, what)
+    mapping = map_record(community_answers, helpful, replies, llm.is_model)
+    return Reduced(text, (packing, mapping, reducing), kept)
 
 
 class GraphRAGGlobal(CommunityMethod):

@@ -17,7 +17,7 @@ from ...prompts import Task, find_task
 from ...prompts.map_reduce import Unit, answer_block, unit_block
 from ...prompts.task import Fields
 from ...text.tokens import count_tokens
-from .options import MapReduceOptions
+from .released import MapReduceOptions
 
 SCORINGS = {"answer": "map_answer", "points": "map_points"}
 CUT = " [shortened]"

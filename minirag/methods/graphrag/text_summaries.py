@@ -26,7 +26,7 @@ from ..base import Method, Sections
 from ..baselines import DenseRetriever
 from .global_search import map_reduce
 from .map_reduce import prompt_tokens, shorten
-from .options import MAP_REDUCE_CODE, MapReduceOptions
+from .released import MAP_REDUCE_CODE, MapReduceOptions
 
 SETTINGS: Mapping[str, Mapping[str, object]] = {"paper": {}, "code": MAP_REDUCE_CODE}
 

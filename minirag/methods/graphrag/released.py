@@ -1,15 +1,29 @@
-"""The options of GraphRAG: how its index is built, how a collection is mapped and reduced, and what
-global and local search choose.
+"""GraphRAG's options, which hold what its released code does otherwise, and the texts of a local
+search's context, with that code's shares of the window, claims, orders and ways to fill it.
+
+How an index is built, how a collection is mapped and reduced, what global search chooses, what
+local search does: each has its options, and beside them those of the released code.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
+from ...algorithms.report_elements import prefix
 from ...core.errors import MiniragError
+from ...core.graph import Claim
 from ...core.options import Between, Count, Positive, Probability
+from ...core.reports import CommunityIndex
+from ...core.trace import CommunityStep, ContextStep, EdgeStep, NodeStep, Trace
 from ...index.contexts import CODE as REPORT_CODE
-from ...index.contexts import ReportOptions, TokenOptions
+from ...index.contexts import ReportOptions, TokenOptions, claim_text
+from ...operators import relationship
+from ...text.tokens import count_tokens
+from ..base import Sections
+
+# What the local orders of released codes count (`chunk.by_entity`).
+Counted = Literal["relations", "neighbours"]
+COUNTED: dict[str, Counted] = {"entity": "relations", "neighbours": "neighbours"}
 
 
 @dataclass(frozen=True)
@@ -165,3 +179,95 @@ LOCAL_CODE: Mapping[str, object] = {
     "chunk_order": "entity", "every_passage": True, "include_claims": True, "fill": "by entity",
     "section_order": "reports first", "window": 12000,
 }  # fmt: skip
+
+
+class LocalTexts:
+    """Texts of what the steps of a local search chose."""
+
+    def __init__(self, index: CommunityIndex, options: LocalOptions) -> None:
+        self.index, self.graph, self.options = index, index.communities.graph, options
+        self.onehop = options.relation_k, options.outside_k, options.relation_order
+
+    def sections(self, trace: Trace, passages: Sequence[str]) -> tuple[Sections, ContextStep]:
+        """The sections of the context in their order, and how many texts of each are held of those
+        that were wanted. Each has a share of the window, and ends at the first text that the share
+        does not hold.
+        """
+        options, entities = self.options, trace.last(NodeStep)
+        claims = self.claims(entities) if options.include_claims else []
+        relations = self.relations(trace.last(EdgeStep))
+        wanted = {
+            "reports": self.reports(trace.last(CommunityStep)),
+            "entities and relations": [*self.entities(entities), *relations, *claims],
+            "passages": list(passages),
+        }
+        rest = 1 - options.report_share - options.text_share
+        shares = (options.report_share, rest, options.text_share)
+        budgets = {name: int(options.window * share) for name, share in zip(wanted, shares)}
+        held = {name: self.fitting(wanted[name], budgets[name]) for name in wanted}
+        if options.fill == "by entity":
+            middle = "entities and relations"
+            held[middle] = self.entity_by_entity(entities, budgets[middle])
+        counts = {name: len(texts) for name, texts in held.items()}
+        told = [f"{counts[n]} of {len(wanted[n])} {n} in {budgets[n]} tokens" for n in held]
+        sizes = [count_tokens(text, options.count) for texts in held.values() for text in texts]
+        step = ContextStep("context", "; ".join(told), sections=counts, tokens=sum(sizes))
+        if options.section_order == "passages first":
+            held = dict(reversed(held.items()))
+        return held, step
+
+    def entities(self, chosen: NodeStep) -> list[str]:
+        """Name, type and description of each entity."""
+        nodes = [self.graph.nodes[row.index] for row in chosen.nodes]
+        kinds = [f" ({node.type})" if node.type else "" for node in nodes]
+        return [f"{n.name}\n{n.name}{kind}: {n.description}" for n, kind in zip(nodes, kinds)]
+
+    def relations(self, related: EdgeStep) -> list[str]:
+        """Ends, name and description of each relation."""
+        texts = []
+        for row in related.edges:
+            edge, ends = self.graph.edges[row.index], relationship.label(self.graph, row.index)
+            described = " ".join(filter(None, (edge.name, edge.description)))
+            texts.append(f"{ends}\n{described or ends}")
+        return texts
+
+    def claims(self, chosen: NodeStep) -> list[str]:
+        """Claims about the entities, entity by entity."""
+        about: dict[int, list[Claim]] = {}
+        for claim in self.graph.claims:
+            about.setdefault(claim.subject, []).append(claim)
+        return [self._claim(claim) for row in chosen.nodes for claim in about.get(row.index, ())]
+
+    def _claim(self, claim: Claim) -> str:
+        ends = [self.graph.nodes[i].name for i in (claim.subject, claim.object) if i is not None]
+        return f"Claim about {' and '.join(ends)}\n{claim_text(claim)}"
+
+    def reports(self, chosen: CommunityStep) -> list[str]:
+        """Title and text of each report."""
+        listed = [self.index.reports[row.index] for row in chosen.communities]
+        return [f"{report.title}\n{report.text}" for report in listed]
+
+    def fitting(self, texts: Sequence[str], budget: int) -> list[str]:
+        """The first texts, up to the first that the budget does not hold."""
+        return list(texts[: prefix(self._tokens(texts), budget)])
+
+    def entity_by_entity(self, chosen: NodeStep, budget: int) -> list[str]:
+        """Entities that fit; then relations and claims of the first entity, of the first two, ...
+
+        As in GraphRAG's released code, each turn chooses the relations anew, and the last turn that
+        fits as a whole stands.
+        """
+        entities, rest = self.fitting(self.entities(chosen), budget), list[str]()
+        for count in range(1, len(chosen.nodes) + 1):
+            first = replace(chosen, nodes=chosen.nodes[:count])
+            (related,) = relationship.onehop([first], self.graph, *self.onehop)
+            relations = self.fitting(self.relations(related), budget)
+            claims = self.claims(first) if self.options.include_claims else []
+            turn = [*relations, *self.fitting(claims, budget)]
+            if sum(self._tokens([*entities, *turn])) > budget:
+                break
+            rest = turn
+        return [*entities, *rest]
+
+    def _tokens(self, texts: Sequence[str]) -> list[int]:
+        return [count_tokens(text + "\n\n", self.options.count) for text in texts]
