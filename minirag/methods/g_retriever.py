@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..algorithms.descriptions import describe, flat_text
+from ..algorithms.graph_text import describe, flat_text
 from ..algorithms.steiner import prize_collecting_steiner_tree
 from ..core.options import Count, NotNegative
 from ..core.results import Retrieval

@@ -20,8 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..algorithms.descriptions import describe_all, flat_text
 from ..algorithms.ego_graphs import Direction
+from ..algorithms.graph_text import describe_all, flat_text
 from ..algorithms.vectors import SAME
 from ..core.options import Count, Positive
 from ..core.results import Retrieval

@@ -2,9 +2,10 @@
 as it is.
 
 The order to read: `ModelOptions` here (numbers and names, without torch, so that a method can check
-its options when it is built), `batches` (graphs to arrays), `model` (GRAG's Eq. 5 to 11), `encoder`
-(its graph attention in plain PyTorch), `language_model` and `pretraining` (a tiny model for
-laptops), `training`, `trained` (what is kept). They are imported when needed: torch is heavy.
+its options when it is built), `batches` (graphs to arrays), `soft_pruning` (GRAG's Eq. 5 and 6),
+`encoder` (its graph attention in plain PyTorch, Eq. 9), `model` (all of it together, Eq. 10 and
+11), `language_model` and `pretraining` (a tiny model for laptops), `training`, `trained` (what is
+kept). They are imported when needed: torch is heavy.
 """
 
 from dataclasses import dataclass

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from ..algorithms.descriptions import describe_all, flat_text
 from ..algorithms.ego_graphs import Direction, TextualGraph, ego_graph
+from ..algorithms.graph_text import describe_all, flat_text
 from ..core.display import progress
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
