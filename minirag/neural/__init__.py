@@ -20,13 +20,13 @@ HardPrompt = Literal["description", "flat", "none"]
 
 @dataclass(frozen=True)
 class ModelOptions(Options):
-    """What stands before the language model. The defaults are the paper's; `CODE` holds what the
-    official code does instead.
+    """What stands before the language model. The defaults are the paper's where it names a value;
+    `CODE` holds what the official code does instead.
 
     graph_token: what the "encoder" makes of the graphs, or "constant" (one learnt vector, a
     control), or "none".
     pruning: by the distance, "scalar" (paper) or "elementwise" (code), or "none".
-    squash: a sigmoid over the factors.
+    squash: a sigmoid over the factors (code; the paper names no activation).
     prune_at: in all "layers" (paper) or at the "input" (code).
     edges_in_messages: False in the code, whose layers ignore edge attributes.
     messages: "both" ways of an edge (a choice of this kit; the paper does not say), or "along" it
