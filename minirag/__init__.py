@@ -20,7 +20,7 @@ _WHERE = {
     " SteinerStep SubgraphStep Trace VectorStep WalkStep",
     "text.chunking": "chunk_sentences chunk_structure chunk_tokens sentences",
     "text.tokens": "count_tokens",
-    "corpora.shipped_and_own": "corpus_card list_corpora load_corpus read_corpus read_folder",
+    "corpora.shipped_and_folders": "corpus_card list_corpora load_corpus read_corpus read_folder",
     "corpora.fetching": "fetch",
     "corpora.datasets": "load_dataset",
     "corpora.microsoft_index": "load_dulce read_microsoft write_microsoft",

@@ -12,7 +12,8 @@ from minirag.neural import ModelOptions
 from minirag.neural.batches import Collator, Example
 from minirag.neural.encoder import GraphEncoder
 from minirag.neural.language_model import LanguageModel
-from minirag.neural.model import GraphPrompt, SoftPruning, write_all
+from minirag.neural.model import GraphPrompt, write_all
+from minirag.neural.soft_pruning import SoftPruning
 from minirag.neural.training import Trainer
 from minirag.reproduce.graph_conditions import ABLATIONS, DETOURS, SEEDS, make_bench
 from minirag.reproduce.graph_prompts import examples, table_of

@@ -14,7 +14,7 @@ from small import TableEncoder, corpus_of
 from typer.testing import CliRunner
 
 import minirag as mr
-from minirag.algorithms.descriptions import parse_description
+from minirag.algorithms.graph_text import parse_description
 from minirag.cli import app
 from minirag.core.corpus import Question
 from minirag.core.errors import MiniragError

@@ -13,7 +13,7 @@ import minirag as mr
 from minirag.core.corpus import Extraction, Triple
 from minirag.core.errors import MiniragError
 from minirag.core.results import Answer
-from minirag.corpora.shipped_and_own import shipped
+from minirag.corpora.shipped_and_folders import shipped
 from minirag.methods import METHODS, Method, store
 from minirag.methods.graph_prompted import NeedsTraining
 from minirag.methods.store import open_method

@@ -14,7 +14,7 @@ import minirag as mr
 from minirag.cli import app
 from minirag.cli.opening import KINDS
 from minirag.core.errors import MiniragError
-from minirag.corpora import fetching, shipped_and_own
+from minirag.corpora import fetching, shipped_and_folders
 from minirag.encoders.presets import PRESETS, TOKEN_PRESETS
 from minirag.encoders.text_encoders import load_encoder
 from minirag.encoders.token_encoders import load_token_encoder
@@ -64,18 +64,21 @@ def test_a_misspelt_option_is_refused_with_all_options_of_the_command(command):
 
 # The values that have names: command line, what exists. XYZZY stands for the misspelt one.
 VALUES = [
-    (["ask", WRONG, "Who?"], [*shipped_and_own.list_corpora(), "musique_train"]),
+    (["ask", WRONG, "Who?"], [*shipped_and_folders.list_corpora(), "musique_train"]),
     (["ask", *ASK, "--method", WRONG], METHODS),
     (["ask", *ASK, "--encoder", WRONG], [*ENCODERS, *TOKEN_PRESETS]),
     (["ask", *ASK, "--llm", WRONG], ["offline", *KINDS]),
     (["ask", *ASK, "--extraction", WRONG], ["annotations", "rules"]),
     (["ask", *ASK, "--task", WRONG], ["answer", "answer_open", "full_answer"]),
-    (["compare", WRONG, "Who?"], shipped_and_own.list_corpora()),
+    (["compare", WRONG, "Who?"], shipped_and_folders.list_corpora()),
     (["compare", *ASK, "--methods", f"bm25,{WRONG}"], METHODS),
     (["compare", *ASK, "--encoder", WRONG], ENCODERS),
     (["compare", *ASK, "--llm", WRONG], KINDS),
     (["compare", *ASK, "--methods", "hipporag", "--extraction", WRONG], ["annotations", "rules"]),
-    (["record", WRONG, "--llm", "openai:m", "--file", "r.jsonl"], shipped_and_own.list_corpora()),
+    (
+        ["record", WRONG, "--llm", "openai:m", "--file", "r.jsonl"],
+        shipped_and_folders.list_corpora(),
+    ),
     (["record", "professors", "--llm", WRONG, "--file", "r.jsonl"], KINDS),
     (
         ["record", "professors", "--llm", "openai:m", "--file", "r.jsonl", "--methods", WRONG],
@@ -90,7 +93,7 @@ VALUES = [
     (["reproduce", "professors", "--encoder", WRONG], ENCODERS),
     (["fetch", WRONG], fetching.DATASETS),
     (["train", WRONG, "professors"], ["grag", "g-retriever"]),
-    (["train", "grag", WRONG], [*shipped_and_own.list_corpora(), "detours", "expla_graphs"]),
+    (["train", "grag", WRONG], [*shipped_and_folders.list_corpora(), "detours", "expla_graphs"]),
     (["train", "grag", "professors", "--tuning", WRONG], ["frozen", "lora", "full"]),
     (["train", "grag", "professors", "--follow", WRONG], ["paper", "code"]),
     (["train", "grag", "professors", "--encoder", WRONG], ENCODERS),
@@ -147,7 +150,7 @@ def test_every_value_with_a_name_is_in_the_list():
 
 
 SPECS = [
-    (mr.load_corpus, shipped_and_own.list_corpora()),
+    (mr.load_corpus, shipped_and_folders.list_corpora()),
     (mr.load_dataset, ["musique_train", "musique"]),
     (mr.fetch, fetching.DATASETS),
     (mr.load_encoder, ENCODERS),

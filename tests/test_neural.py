@@ -22,15 +22,7 @@ from minirag.neural import CODE, ModelOptions, pretraining
 from minirag.neural.batches import Collator, Example, TextTable
 from minirag.neural.encoder import GraphEncoder, mean_by, softmax_by
 from minirag.neural.language_model import LanguageModel, LowRank
-from minirag.neural.model import (
-    GraphPrompt,
-    ScalingFactor,
-    SoftPruning,
-    accuracy,
-    chosen_device,
-    euclidean,
-    write_all,
-)
+from minirag.neural.model import GraphPrompt, accuracy, chosen_device, write_all
 from minirag.neural.pretraining import (
     Pretraining,
     build_model,
@@ -38,6 +30,7 @@ from minirag.neural.pretraining import (
     pretrain,
     taught_once,
 )
+from minirag.neural.soft_pruning import ScalingFactor, SoftPruning, euclidean
 from minirag.neural.training import Plan, Trainer, one_cycle, read_checkpoint
 
 torch.set_num_threads(1)

@@ -11,8 +11,8 @@ from charset_normalizer import CharsetMatches
 
 from minirag.core.corpus import Triple
 from minirag.core.errors import MiniragError
-from minirag.corpora import shipped_and_own
-from minirag.corpora.shipped_and_own import list_corpora, load_corpus, read_corpus, read_folder
+from minirag.corpora import shipped_and_folders
+from minirag.corpora.shipped_and_folders import list_corpora, load_corpus, read_corpus, read_folder
 from minirag.text.chunking import chunk_sentences
 
 
@@ -453,12 +453,14 @@ def test_every_shipped_corpus_loads():
     assert names and names == sorted(names)
     for name in names:
         corpus = load_corpus(name)
-        assert corpus.name == name and corpus.chunks and shipped_and_own.corpus_card(name)["title"]
+        assert (
+            corpus.name == name and corpus.chunks and shipped_and_folders.corpus_card(name)["title"]
+        )
 
 
 def test_an_unknown_corpus_lists_the_others(tmp_path, monkeypatch):
     shipped_layout(tmp_path / "data" / "corpora" / "small")
-    monkeypatch.setattr(shipped_and_own, "__file__", str(tmp_path / "corpora" / "shipped.py"))
+    monkeypatch.setattr(shipped_and_folders, "__file__", str(tmp_path / "corpora" / "shipped.py"))
     assert list_corpora() == ["small"] and load_corpus("small").name == "small"
     with pytest.raises(
         MiniragError,
@@ -469,11 +471,11 @@ def test_an_unknown_corpus_lists_the_others(tmp_path, monkeypatch):
 
 def test_shipped_data_is_found_in_the_package_before_the_checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        shipped_and_own, "__file__", str(tmp_path / "minirag" / "corpora" / "shipped.py")
+        shipped_and_folders, "__file__", str(tmp_path / "minirag" / "corpora" / "shipped.py")
     )
     write(tmp_path, data__xDOTtxt="checkout")
-    assert shipped_and_own.shipped("x.txt").read_text() == "checkout"
+    assert shipped_and_folders.shipped("x.txt").read_text() == "checkout"
     write(tmp_path, minirag__data__xDOTtxt="wheel")
-    assert shipped_and_own.shipped("x.txt").read_text() == "wheel"
+    assert shipped_and_folders.shipped("x.txt").read_text() == "wheel"
     with pytest.raises(MiniragError, match="'y.txt' is missing from this installation"):
-        shipped_and_own.shipped("y.txt")
+        shipped_and_folders.shipped("y.txt")

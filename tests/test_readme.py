@@ -15,7 +15,7 @@ from minirag.cli import app
 from minirag.cli.reproduce import METHOD_HEADERS, markdown_table, method_rows
 from minirag.cli.show import markdown
 from minirag.core.trace import NodeStep, WalkStep
-from minirag.corpora.shipped_and_own import load_corpus
+from minirag.corpora.shipped_and_folders import load_corpus
 from minirag.evaluate import compare, exact_match, load_expected
 from minirag.index import adjacency_matrix
 from minirag.methods import METHODS

@@ -12,16 +12,19 @@ from minirag.algorithms.ego_graphs import TextualGraph
 from minirag.algorithms.steiner import prize_collecting_steiner_tree
 from minirag.core.errors import MiniragError
 from minirag.index.ego_graphs import EgoIndex
-from minirag.methods.g_retriever import RetrieverOptions, shared_prizes, steiner, with_virtual_nodes
-from minirag.operators import question
+from minirag.methods.g_retriever import RetrieverOptions
+from minirag.operators import node, question, relationship
+from minirag.operators.subgraph import shared_prizes, steiner, with_virtual_nodes
 
 from .small import TableEncoder
 
 
 def steps_of(asked, index, **options):
     """Nodes, edges and tree of the question `asked`, a text."""
-    [vector] = question.vector([asked], index.encoder)
-    return steiner(vector, index, RetrieverOptions(**options))
+    chosen, vector = RetrieverOptions(**options), question.vector([asked], index.encoder)
+    nodes = node.vdb(vector, index.node_index, chosen.k)
+    edges = relationship.vdb(vector, index.edge_index, chosen.k_e)
+    return *nodes, *edges, *steiner(nodes, edges, index, chosen.k_e, chosen.edge_cost)
 
 
 def searched(nodes, edges, ends, **options):

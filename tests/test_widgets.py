@@ -309,7 +309,7 @@ def test_hippo_survives_questions_without_entities():
 
 
 def test_hippo_on_the_real_method():
-    from minirag.corpora.shipped_and_own import load_corpus
+    from minirag.corpora.shipped_and_folders import load_corpus
     from minirag.methods.hipporag import HippoRAG
 
     corpus = load_corpus("professors")

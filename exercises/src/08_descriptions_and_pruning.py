@@ -230,7 +230,7 @@ print(named(rebuilt, again) == named(nodes, edges))
 # ordinary names alone, so that any graph survives:
 
 # %%
-from minirag.algorithms.descriptions import describe as package_describe
+from minirag.algorithms.graph_text import describe as package_describe
 from minirag.algorithms.ego_graphs import TextualGraph
 
 names = "Newport", "Newport", "Dover via Calais"
@@ -415,14 +415,14 @@ print(f"pruned:   {unit(pooled(*alphas)) @ question:.2f}")
 # %% [markdown]
 # ## 7. Compare with the package
 #
-# `minirag.algorithms.descriptions` has to agree with you on every graph with ordinary names in which the root has an edge and reaches all the rest. (For a
+# `minirag.algorithms.graph_text` has to agree with you on every graph with ordinary names in which the root has an edge and reaches all the rest. (For a
 # lone root the package writes one line with the name alone: yours has no line, and the node is lost. The pruning layer of the package is
-# `minirag.neural.model`, written in torch, because there the weights are learnt.)
+# `minirag.neural.soft_pruning`, written in torch, because there the weights are learnt.)
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from random import Random
 
-from minirag.algorithms import descriptions as package
+from minirag.algorithms import graph_text as package
 from minirag.algorithms.ego_graphs import TextualGraph
 
 random = Random(0)

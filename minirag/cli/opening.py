@@ -183,7 +183,7 @@ def open_corpus(where: str, tasks: Sequence[str] = ()) -> "Corpus":
     """
     from ..corpora.datasets import load_dataset
     from ..corpora.fetching import DATASETS
-    from ..corpora.shipped_and_own import list_corpora, load_corpus, read_corpus, read_folder
+    from ..corpora.shipped_and_folders import list_corpora, load_corpus, read_corpus, read_folder
 
     path, shipped = Path(where).expanduser(), list_corpora()
     published = [name for name, dataset in DATASETS.items() if dataset.file("openie")]

@@ -123,8 +123,7 @@ class Graph:
         killed run leaves no half that loads.
         """
         folder = Path(folder)
-        # Any: Node, Edge, Chunk or Claim
-        parts: dict[str, tuple[Any, ...]] = {name: getattr(self, name) for name in PARTS}
+        parts = {name: getattr(self, name) for name in PARTS}
         for name, rows in parts.items():
             if rows or name != "claims":
                 write_atomic(folder / f"{name}.jsonl", dump_jsonl(map(asdict, rows)))

@@ -64,7 +64,7 @@ class Options:
 
     @classmethod
     @functools.cache  # once for each class: a method's options are made again whenever they vary
-    def annotations(cls) -> Mapping[str, Any]:
+    def annotations(cls) -> Mapping[str, object]:
         """Field -> its annotation, with the bounds."""
         return get_type_hints(cls, include_extras=True)
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from ..core.display import progress as progress_bar
 from ..core.errors import MiniragError
-from .shipped_and_own import shipped
+from .shipped_and_folders import shipped
 
 if TYPE_CHECKING:
     import httpx

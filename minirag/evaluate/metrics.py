@@ -19,7 +19,7 @@ from ..core.corpus import Question
 from ..core.errors import MiniragError
 from ..core.options import check_value
 from ..core.results import Answer, Retrieval
-from ..corpora.shipped_and_own import shipped
+from ..corpora.shipped_and_folders import shipped
 from ..methods.base import Method
 from ..prompts.map_reduce import content_words
 

@@ -17,7 +17,7 @@ from ..core.corpus import Chunk, Corpus, Document, Extraction
 from ..core.errors import MiniragError
 from ..core.files import read_jsonl
 from ..core.options import Options, choose
-from ..corpora.shipped_and_own import ANNOTATIONS, shipped
+from ..corpora.shipped_and_folders import ANNOTATIONS, shipped
 from ..llm import LLM
 from ..llm.base import Completion
 from ..prompts import Task

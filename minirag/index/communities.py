@@ -18,7 +18,7 @@ from ..core.files import read_jsonl
 from ..core.graph import Graph
 from ..core.reports import CommunityIndex, Finding, Report, ReportContext
 from ..core.trace import Step
-from ..corpora.shipped_and_own import shipped
+from ..corpora.shipped_and_folders import shipped
 from ..llm import LLM
 from .contexts import PAPER, ContextBuilder, ReportOptions
 

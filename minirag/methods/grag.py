@@ -3,14 +3,14 @@ and their text.
 
 Paper: GRAG, Sec. 4. Its equations stand here in their order: `index` (Eq. 2), `score_many` (Eq. 3
 and 4), `hard_prompt` and `generate` (Eq. 5 to 11). Quoted comments are the paper's words. The
-networks themselves are in `minirag.neural`: soft pruning, projector and loss in `model`, graph
-attention in `encoder`.
+networks themselves are in `minirag.neural`: `soft_pruning`, graph attention in `encoder`, projector
+and loss in `model`.
 
-Official code: HuieL/GRAG, at the commit named in the fact sheet. What of it is not rebuilt: the
-description of an ego-graph, which nothing there calls and which fails on most graphs; the encoders
-other than graph attention, which crash; tables of nodes and edges that no longer match the graph
-after parallel edges were dropped; and one identical question for all of ExplaGraphs, which is a
-choice of that loader.
+Official code: HuieL/GRAG, at the commit named in the fact sheet. Its description of an ego-graph,
+which nothing there calls and which fails on most graphs, is rebuilt in part and for comparison
+alone (`graph_text.code_outline`). Not rebuilt: the encoders other than graph attention, which
+crash; tables of nodes and edges that no longer match the graph after parallel edges were dropped;
+and one identical question for all of ExplaGraphs, which is a choice of that loader.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..algorithms.descriptions import describe_all, flat_text
 from ..algorithms.ego_graphs import Direction
+from ..algorithms.graph_text import describe_all, flat_text
 from ..algorithms.vectors import SAME
 from ..core.options import Count, Positive
 from ..core.results import Retrieval
@@ -35,11 +35,13 @@ from .graph_prompted import GraphPrompted, Piece, PromptOptions
 
 @dataclass(frozen=True)
 class GragOptions(PromptOptions):
-    """Everything about GRAG that can be chosen. The defaults are the paper's; `CODE` holds what the
-    official code does instead.
+    """Everything about GRAG that can be chosen. The defaults are the paper's, but for these: `top`,
+    `direction` and `messages` are this kit's, because the paper names no value; so is the sigmoid
+    of `squash`, which the official code has too; `hidden` and `layers` are small, for a laptop.
+    `CODE` holds what the official code does instead.
 
     hops: the paper's k.
-    top: the paper's N.
+    top: the paper's N, which it varies.
     direction: "both" forgets which way a relation was written down, since the triples of a text
     point either way (on the task `detours` it ranks the named entity's ego-graph first for .2 % of
     the questions, "out" for 22.8 %); "out" takes what the root reaches, "in" what reaches the root
@@ -119,17 +121,20 @@ class GRAG(GraphPrompted):
         # Eq. 5: z_n = PLM(T_n) and z_e = PLM(T_e), of all g in S(G)_N.
         batch = self.writer.batch(retrieval.question, self.graphs(ego_graphs), self.encoder)
         # Eq. 6: alpha_n = MLP_phi1(z_n ⊖ z_q), alpha_e = MLP_phi2(z_e ⊖ z_q), "to scale the node &
-        # edge attributes"; ⊖ is the Euclidean distance.
+        # edge attributes"; ⊖ is the Euclidean distance. This kit standardises it, and a sigmoid
+        # ends each MLP. Its z_q here is encoded as a passage, that of Eq. 3 as a query, where the
+        # paper has one: the same vector for MiniLM, two for an encoder with prefixes, such as E5.
         factors = model.factors(batch)
         # Eq. 7: h_q = TextEmbedder(q), here the ids of its tokens: "the first layer" of the
         # language model embeds them, as it does those of Eq. 8.
         question_tokens = language.question_ids(retrieval.question)
-        # Eq. 8: h_T = TextEmbedder(Concat({D_g})).
+        # Eq. 8: h_T = TextEmbedder(Concat({D_g})), cut after `max_text` tokens, as in the code.
         text_tokens = language.text_ids(self.hard_prompt(retrieval.question, ego_graphs))
         # Eq. 9: m_u = MSG(alpha_u h_u, alpha_uv e_uv), for u in N(v) and v itself, in every layer.
+        # Layer normalisation and the residual around a layer are this kit's.
         node_states = model.node_states(batch, factors)
-        # Eq. 10: h_G = MLP_phi3(1/N sum of POOL(GNN(g)) over g), which this kit scales to the
-        # length of a word's embedding.
+        # Eq. 10: h_G = MLP_phi3(1/N sum of POOL(GNN(g)) over g). The layer normalisation before the
+        # MLP is this kit's, and so is the length of h_G, that of a word's embedding.
         graph_token = model.token(batch, node_states)
         # Eq. 11: p(Y | G, q) = product of p(y_i | y_<i, [h_G; h_T; h_q]), the likeliest y_i each.
         prompt = text_tokens + question_tokens
@@ -139,8 +144,10 @@ class GRAG(GraphPrompted):
 
     def hard_prompt(self, text: str, pieces: Sequence[Piece]) -> str:
         """Concat({D_g}): each ego-graph's description, "a tree-like structure": the edges of the
-        tree T_g in pre-order, those of E_g at their head nodes. A line that several share stands
-        only once. Or the tables of the official code.
+        tree T_g in pre-order, those of E_g at their head nodes. Or the tables of the official code.
+
+        This kit's: a line that several descriptions share stands only once, and with direction
+        "both" or "in" T_g may be several trees, since no edge need leave the ego node.
 
         Source: GRAG, Eq. 8 (eq-8)
         """

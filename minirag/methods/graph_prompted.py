@@ -260,14 +260,8 @@ class GraphPrompted(StoredMethod):
         """Raise where a trained model is not one for this method, encoder, corpus, graph and
         options.
         """
-        bundles.refuse_other(
-            self.trained_folder,
-            told,
-            self.name,
-            self.encoder.name,
-            self.fingerprint,
-            self.training_command(),
-        )
+        wanted = self.name, self.encoder.name, self.fingerprint, self.training_command()
+        bundles.refuse_other(self.trained_folder, told, *wanted)
 
     @cached_property
     def writer(self) -> bundles.Trained:

@@ -9,14 +9,16 @@ is built and indexed as in `rich_graph`.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from ..algorithms import flow
+from ..core.options import Between, Count, Positive
 from ..core.results import Retrieval
 from ..core.trace import EdgeStep, KeywordStep, NodeStep, PathStep, ScoredNode, Step
+from ..index.vectors import NodeText, RelationText
 from ..operators import node, question, relationship
 from ..operators.ranking import count_of
 from ..prompts.task import Task
@@ -25,8 +27,48 @@ from .base import Sections
 from .pathrag_paths import LAYOUTS, FlowGraph, FlowStep, Lines, flow_graph, score_passages
 from .rich_graph import RichMethod, fill, fitting
 
-# Eq. 6: the question q begins the prompt; the paths end it (`prompt_paths`).
+# Eq. 6: the question q begins the prompt; the paths end it (`prompt_paths`). "Passages" is the word
+# of the kit's other prompts; what stands below it are relations and paths.
 QUESTION_FIRST = "Question: $question\n\nPassages:\n\n$passages"
+
+
+@dataclass(frozen=True)
+class PathOptions(code.CodeOptions):
+    """The defaults are the paper's; where it names none, they are this kit's. `pathrag_code.CODE`
+    holds what the released code does instead.
+
+    nodes: N, how many nodes the keywords find.
+    top_k: K, how many paths enter the prompt.
+    alpha: the share of its resource that a node passes on.
+    threshold: theta; a node whose S / out-degree is below it passes nothing on.
+    directed: resource follows an edge one way; False: both ways, as `flow="edges"` always does.
+    per_pair: how many paths of an ordered pair enter the pool (None: all; the paper keeps the most
+        reliable ones without saying how many).
+    max_paths: how many paths are looked at from one start.
+    global_edges: how many relations the high-level keywords find, placed after the question and
+        before the paths (None: N, as in the code; the paper gives no number).
+    ranking: "flow", or an ablation of App. D.1, "random" or "hop-first".
+    order: the paths in the prompt by "ascending" or "descending" reliability, or at "random".
+    question: stands "first" in the prompt, or "last".
+    prompt: "paths", or the ablation of App. D.2, "flat".
+    seed: of everything random.
+    """
+
+    nodes: Positive = 40
+    top_k: Positive = 15
+    alpha: Annotated[float, Between(0, 1, above=True)] = 0.8
+    threshold: Annotated[float, Between(0, above=True)] = 0.05
+    directed: bool = True
+    per_pair: Positive | None = None
+    max_paths: Positive = flow.PATHS_A_START
+    entity_text: NodeText = "name"
+    relation_text: RelationText = "keywords, names, description"
+    global_edges: Count | None = None
+    ranking: Literal["flow", "random", "hop-first"] = "flow"
+    order: Literal["ascending", "descending", "random"] = "ascending"
+    question: Literal["first", "last"] = "first"
+    prompt: Literal["paths", "flat"] = "paths"
+    seed: int = 0
 
 
 class PathRAG(RichMethod):
@@ -41,42 +83,44 @@ class PathRAG(RichMethod):
     paper = "PathRAG"
     primitive = "Both high- and low-level keywords"
     granularity = ("Subgraph",)
+    # A row like those of the survey's Table 3, which has none for PathRAG. Its FromRel is
+    # `score_passages`, from the relations of the paths; no passage is in the paper's prompt.
     operators: ClassVar = {
         "node": ("VDB",), "relationship": ("VDB",), "subgraph": ("Flow paths",),
         "chunk": ("FromRel",),
     }  # fmt: skip
-    options_type = code.PathOptions
+    options_type = PathOptions
     settings: ClassVar = {"paper": {}, "code": code.CODE}
     pairs = "directed"
     decided_by: ClassVar = {**RichMethod.decided_by, "flow_graph": ("directed",)}
-    chosen: code.PathOptions
+    chosen: PathOptions
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """The trace of each question: the paper's Sec. 4.1 and 4.2, which are R(q, G) in Eq. 1.
         Sec. 4.3, the prompt, is `context`.
         """
-        traces: list[Sequence[Step]] = []
+        found = []
         # Sec. 4.1, node retrieval: a language model names the keywords K_q of each question q.
         keywords = question.keywords(questions, self.llm, self.chosen.empty)
-        # Sec. 5.1.3: their high levels also find relations for the prompt.
-        relations = self.global_relations(keywords)
-        for text, asked, edges in zip(questions, keywords, relations):
+        for text, asked in zip(questions, keywords):
             # V_q: the N nodes whose names are nearest to the keywords.
-            nodes = self.retrieve_nodes(code.keyword_texts(asked, self.chosen))
+            nodes = self.retrieve_nodes(keyword_texts(asked, self.chosen))
             # Sec. 4.2, path retrieval: the pool of paths between these nodes, with S(P).
             seen, pool = self.flow_based_pruning([row.label for row in nodes.nodes])
             # P_q: the K most reliable paths of the pool.
             best = self.most_reliable(pool, text)
             paths = code.path_step(best, len(pool), self.flow_graph, self.chosen)
             # Not in the paper: scores of passages.
-            passages = score_passages(paths, self.graph, self.labels)
-            traces.append((asked, nodes, edges, seen, paths, passages))
-        return traces
+            found.append((nodes, seen, paths, score_passages(paths, self.graph, self.labels)))
+        # Sec. 5.1.3: the high-level keywords also find relations for the prompt.
+        relations = self.global_relations(keywords)
+        steps = zip(keywords, relations, found)
+        return [(asked, nodes, edges, *paths) for asked, edges, (nodes, *paths) in steps]
 
     def retrieve_nodes(self, keywords: Sequence[str]) -> NodeStep:
         """V_q: the nearest node of each keyword, then the second nearest of each, and so on until
-        there are N, with their cosines. "We then iterate over K_q" leaves the order open; to take
-        the keywords in turn is this kit's reading.
+        there are N, with their cosines. The paper iterates over the keywords' embeddings "until a
+        predefined number N of nodes is reached"; to take them in turn is this kit's reading.
 
         Source: PathRAG, Sec. 4.1 (sec-4.1)
         """
@@ -122,10 +166,11 @@ class PathRAG(RichMethod):
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
     ) -> tuple[Sections, Retrieval]:
-        """The prompt after the question (Sec. 4.3): global relations, in the code's setting with
-        their ends, passages and the nodes found, and last the paths.
+        """concat([q; t_PK; ...; t_P1]) without q, which `reader` puts before it (Sec. 4.3). Between
+        them stand the global relations (Sec. 5.1.3), in the code's setting with their ends,
+        passages and the nodes found.
 
-        Source: PathRAG, Eq. 5-6 (eq-5, eq-6); PathRAG, Sec. 5.5 (tokens)
+        Source: PathRAG, Eq. 5-6 (eq-5, eq-6)
         """
         options, trace = self.chosen, retrieval.trace
         write = LAYOUTS[options.layout](self.graph, options.edge_text)
@@ -163,6 +208,14 @@ class PathRAG(RichMethod):
     def flow_graph(self) -> FlowGraph:
         """What resource flows over."""
         return flow_graph(self.graph, self.chosen.directed)
+
+
+def keyword_texts(keywords: KeywordStep, options: PathOptions) -> list[str]:
+    """K_q as the texts that nodes are searched by: each keyword, or all joined into one (code).
+    That both levels of keywords are K_q is this kit's reading: the paper does not part them.
+    """
+    words = dict.fromkeys(keywords.low + (keywords.high if options.levels == "both" else ()))
+    return [", ".join(words)] if words and options.search == "joined" else list(words)
 
 
 class PathRAGLight(PathRAG):

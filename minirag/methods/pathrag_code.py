@@ -1,4 +1,4 @@
-"""PathRAG's options, and what stands in place of a step of its paper: the released code's flow and
+"""What stands in place of a step of PathRAG's paper, and its options: the released code's flow and
 what that code puts into the prompt beside the paths, and the ablations of App. D.
 
 Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the context that its
@@ -18,19 +18,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
-from ..algorithms.flow import PATHS_A_START, Scored, edge_flow_paths
+from ..algorithms.flow import Scored, edge_flow_paths
 from ..core.graph import Graph
-from ..core.options import Between, Count, Positive
-from ..core.trace import EdgeStep, KeywordStep, NodeStep, PathStep, ScoredPath, Trace
-from ..index.vectors import NodeText, RelationText
+from ..core.options import Count
+from ..core.trace import EdgeStep, NodeStep, PathStep, ScoredPath, Trace
 from .base import Sections
 from .pathrag_paths import EdgeText, FlowGraph, FlowStep, Lines, edges_of
 from .rich_graph import RichOptions, cited_by_relations, fitting
 
 if TYPE_CHECKING:
-    from .pathrag import PathRAG
+    from .pathrag import PathOptions, PathRAG
 
 Step = TypeVar("Step", bound=Callable[..., object])
 
@@ -74,44 +73,6 @@ class CodeOptions(RichOptions):
     layout: Literal["lines", "tables"] = "lines"
 
 
-@dataclass(frozen=True)
-class PathOptions(CodeOptions):
-    """The defaults are the paper's; `CODE` holds what the released code does instead.
-
-    nodes: N, how many nodes the keywords find.
-    top_k: K, how many paths enter the prompt.
-    alpha: the share of its resource that a node passes on.
-    threshold: theta; a node whose S / out-degree is below it passes nothing on.
-    directed: resource follows an edge one way; False: both ways, as `flow="edges"` always does.
-    per_pair: how many paths of an ordered pair enter the pool (None: all; the paper keeps the most
-        reliable ones without saying how many).
-    max_paths: how many paths are looked at from one start.
-    global_edges: how many relations the high-level keywords find, placed after the question and
-        before the paths (None: N, as in the code; the paper gives no number).
-    ranking: "flow", or an ablation of App. D.1, "random" or "hop-first".
-    order: the paths in the prompt by "ascending" or "descending" reliability, or at "random".
-    question: stands "first" in the prompt, or "last".
-    prompt: "paths", or the ablation of App. D.2, "flat".
-    seed: of everything random.
-    """
-
-    nodes: Positive = 40
-    top_k: Positive = 15
-    alpha: Annotated[float, Between(0, 1, above=True)] = 0.8
-    threshold: Annotated[float, Between(0, above=True)] = 0.05
-    directed: bool = True
-    per_pair: Positive | None = None
-    max_paths: Positive = PATHS_A_START
-    entity_text: NodeText = "name"
-    relation_text: RelationText = "keywords, names, description"
-    global_edges: Count | None = None
-    ranking: Literal["flow", "random", "hop-first"] = "flow"
-    order: Literal["ascending", "descending", "random"] = "ascending"
-    question: Literal["first", "last"] = "first"
-    prompt: Literal["paths", "flat"] = "paths"
-    seed: int = 0
-
-
 CODE = {
     "question": "last", "threshold": 0.3, "flow": "edges", "directed": False, "levels": "low",
     "search": "joined", "entity_text": "name and description", "cutoff": 0.2, "empty": "nothing",
@@ -122,7 +83,7 @@ CODE = {
 LIGHT = {"nodes": 20, "top_k": 5}  # PathRAG-lt
 
 
-def parameters(options: PathOptions) -> str:
+def parameters(options: "PathOptions") -> str:
     """The flow's parameters, for a summary."""
     return f"alpha {options.alpha:g}, threshold {options.threshold:g}"
 
@@ -144,7 +105,7 @@ def where(*, otherwise: Callable[..., object], **paper: str) -> Callable[[Step],
 
 
 def path_step(
-    paths: Iterable[Scored], pool: int, flowing: FlowGraph, options: PathOptions
+    paths: Iterable[Scored], pool: int, flowing: FlowGraph, options: "PathOptions"
 ) -> PathStep:
     """The step of the paths chosen from so many in the pool, and of the edges they stand for."""
     chosen = tuple(ScoredPath(*scored) for scored in paths)
@@ -199,17 +160,9 @@ def flat_texts(found: PathStep, write: Lines, seed: int) -> list[str]:
     return texts
 
 
-def rng_of(question: str, options: PathOptions) -> random.Random:
+def rng_of(question: str, options: "PathOptions") -> random.Random:
     """What an ablation draws from for a question: the same in every run and on every machine."""
     return random.Random(f"{options.seed}\n{question}")
-
-
-def keyword_texts(keywords: KeywordStep, options: CodeOptions) -> list[str]:
-    """K_q as the texts that nodes are searched by: each keyword, or all joined into one (code).
-    That both levels of keywords are K_q is this kit's reading: the paper does not part them.
-    """
-    words = dict.fromkeys(keywords.low + (keywords.high if options.levels == "both" else ()))
-    return [", ".join(words)] if words and options.search == "joined" else list(words)
 
 
 def sections_before_paths(trace: Trace, write: Lines, options: CodeOptions) -> Sections:

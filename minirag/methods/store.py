@@ -13,7 +13,7 @@ from typing import Any
 from ..core.corpus import Corpus, Extraction
 from ..core.errors import MiniragError
 from ..core.files import cache_folder
-from ..corpora.shipped_and_own import shipped
+from ..corpora.shipped_and_folders import shipped
 from ..index.vectors import AnyEncoder
 from ..llm import LLM, load_llm
 from . import METHODS, Method

@@ -2,9 +2,10 @@
 as it is.
 
 The order to read: `ModelOptions` here (numbers and names, without torch, so that a method can check
-its options when it is built), `batches` (graphs to arrays), `model` (GRAG's Eq. 5 to 11), `encoder`
-(its graph attention in plain PyTorch), `language_model` and `pretraining` (a tiny model for
-laptops), `training`, `trained` (what is kept). They are imported when needed: torch is heavy.
+its options when it is built), `batches` (graphs to arrays), `soft_pruning` (GRAG's Eq. 5 and 6),
+`encoder` (its graph attention in plain PyTorch, Eq. 9), `model` (all of it together, Eq. 10 and
+11), `language_model` and `pretraining` (a tiny model for laptops), `training`, `trained` (what is
+kept). They are imported when needed: torch is heavy.
 """
 
 from dataclasses import dataclass
@@ -19,13 +20,13 @@ HardPrompt = Literal["description", "flat", "none"]
 
 @dataclass(frozen=True)
 class ModelOptions(Options):
-    """What stands before the language model. The defaults are the paper's; `CODE` holds what the
-    official code does instead.
+    """What stands before the language model. The defaults are the paper's where it names a value;
+    `CODE` holds what the official code does instead.
 
     graph_token: what the "encoder" makes of the graphs, or "constant" (one learnt vector, a
     control), or "none".
     pruning: by the distance, "scalar" (paper) or "elementwise" (code), or "none".
-    squash: a sigmoid over the factors.
+    squash: a sigmoid over the factors (code; the paper names no activation).
     prune_at: in all "layers" (paper) or at the "input" (code).
     edges_in_messages: False in the code, whose layers ignore edge attributes.
     messages: "both" ways of an edge (a choice of this kit; the paper does not say), or "along" it

@@ -44,7 +44,8 @@ class Example:
 
 
 class TextTable:
-    """One unit vector for each distinct text: `vectors` (texts, d) and `row[text]`.
+    """One unit vector for each distinct text: `vectors` (texts, d) and `row[text]`. All are encoded
+    as passages, a question too: with an encoder that has prefixes its z_q is not that of Eq. 3.
 
     Source: GRAG, Eq. 3 (eq-3); GRAG, Eq. 5 (eq-5)
     """

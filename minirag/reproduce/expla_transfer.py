@@ -28,7 +28,8 @@ from ..encoders.text_encoders import load_encoder
 from ..neural import ModelOptions
 from ..neural.batches import Collator, Example
 from ..neural.language_model import LanguageModel
-from ..neural.model import Collate, Factors, GraphPrompt
+from ..neural.model import Collate, GraphPrompt
+from ..neural.soft_pruning import Factors
 from ..neural.training import Plan, Trainer
 from .graph_baselines import Row, accuracy, over_seeds, percent_equal
 from .graph_conditions import PLAIN, SEEDS, TASKS, TOKEN, make_bench

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from ..algorithms.descriptions import describe_all, flat_text
 from ..algorithms.ego_graphs import Direction, TextualGraph, ego_graph
+from ..algorithms.graph_text import describe_all, flat_text
 from ..core.display import progress
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
@@ -27,14 +27,13 @@ from ..core.options import Count, Options, Positive, refuse_unknown, vary
 from ..corpora.detours import named_entity
 from ..evaluate.training import PARTS
 from ..index.ego_graphs import EgoIndex
-from ..methods.g_retriever import steiner
 from ..neural import HardPrompt, ModelOptions
 from ..neural.batches import Collator, Example, TextTable
 from ..neural.language_model import LanguageModel
 from ..neural.model import GraphPrompt, write_all
 from ..neural.pretraining import Pretraining, taught_once
 from ..neural.training import Plan, Trainer
-from ..operators.question import vector
+from ..operators import node, relationship, subgraph
 from .graph_baselines import Row, flat
 
 Retriever = Literal["whole", "named", "ego", "linked", "steiner", "bm25", "dense", "none"]
@@ -118,8 +117,10 @@ def retrieve(
         return [ego_graph(graph, root, hops, direction)[1:]]
     index = EgoIndex.build(graph, table, hops, direction)
     if how == "steiner":
-        *_, step = steiner(vector([question.asked], table)[0], index)
-        return [(step.nodes, step.edges)]
+        nodes = node.vdb([question.asked], index.node_index, k=3)
+        edges = relationship.vdb([question.asked], index.edge_index, k=5)
+        [tree] = subgraph.steiner(nodes, edges, index)
+        return [(tree.nodes, tree.edges)]
     roots = [root for root, _ in index.rank(question.asked, condition.top)]
     if how == "linked":
         named = named_entity(question.question, graph)
@@ -262,9 +263,7 @@ def run_all(
     """
     runs = [(_run, make_bench, condition, seed) for make_bench, condition in rows for seed in seeds]
     calls = sorted([*runs, *others], key=_turn)
-    pool = ProcessPoolExecutor(
-        jobs or os.cpu_count(), mp_context=get_context("spawn"), initializer=_one_thread
-    )
+    pool = ProcessPoolExecutor(jobs or os.cpu_count(), get_context("spawn"), _one_thread)
     with pool, progress(total=len(calls), description="training and measuring", unit="run") as bar:
         given = {id(call): pool.submit(*call) for call in calls}
         try:

@@ -24,7 +24,7 @@ from ..core.trace import ContextStep, NodeStep, PathStep, Trace
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
 from ..corpora.microsoft_index import load_dulce
-from ..corpora.shipped_and_own import load_corpus, shipped
+from ..corpora.shipped_and_folders import load_corpus, shipped
 from ..evaluate.metrics import compare, load_expected, phrase_coverage, word_coverage
 from ..llm import load_llm
 from ..methods import METHODS, PathRAG

@@ -8,7 +8,7 @@ from ..core.corpus import Corpus
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..corpora.datasets import load_dataset
-from ..corpora.shipped_and_own import load_corpus
+from ..corpora.shipped_and_folders import load_corpus
 from ..encoders.token_encoders import load_token_encoder
 from ..evaluate.metrics import KS, compare, evaluate_retrieval, load_expected
 from ..index.vectors import AnyEncoder

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.files import read_notebook
-from ..corpora.shipped_and_own import shipped
+from ..corpora.shipped_and_folders import shipped
 from .notebook_lint import FENCE
 
 PACKAGE = Path(__file__).parents[1]

@@ -24,7 +24,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import read_notebook, write_atomic
-from ..corpora.shipped_and_own import shipped
+from ..corpora.shipped_and_folders import shipped
 from . import refresh
 from .notebook_lint import WIDGET_REPR
 

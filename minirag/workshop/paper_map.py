@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from ..core.errors import MiniragError
 from ..core.files import read_notebook, write_atomic
-from ..corpora.shipped_and_own import shipped
+from ..corpora.shipped_and_folders import shipped
 from .citations import Element, Key, citing, code_places, elements, holes, in_prose, papers
 from .notebook_lint import FENCE, MAGIC
 

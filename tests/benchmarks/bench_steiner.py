@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 from minirag.algorithms.steiner import prize_collecting_steiner_tree
-from minirag.methods.g_retriever import shared_prizes, with_virtual_nodes
+from minirag.operators.subgraph import shared_prizes, with_virtual_nodes
 
 WEBQSP = 1_371, 4_252  # nodes and edges of an average WebQSP graph, GRAG's Table 1
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.algorithms.descriptions import (
+from minirag.algorithms.ego_graphs import TextualGraph
+from minirag.algorithms.graph_text import (
     canonical,
     code_outline,
     describe,
@@ -19,7 +20,6 @@ from minirag.algorithms.descriptions import (
     reading_order,
     split,
 )
-from minirag.algorithms.ego_graphs import TextualGraph
 
 EDGES = ((0, "r1", 1), (0, "r2", 2), (1, "r3", 3), (1, "r4", 4), (2, "r5", 3))
 EXAMPLE = TextualGraph(tuple("ABCDE"), EDGES)
