@@ -529,6 +529,9 @@ class Scripted:
     def __init__(self, *thoughts):
         self.thoughts = list(thoughts)
 
+    def each(self, ask, items):
+        return [ask(item) for item in items]
+
     def map(self, task, fields, **_):
         return [
             tuple(w for w in f["question"].replace("?", " ").split() if len(w) == 1) for f in fields
