@@ -115,7 +115,7 @@ class PathRAG(RichMethod):
         # Sec. 5.1.3: the high-level keywords also find relations for the prompt.
         relations = self.global_relations(keywords)
         steps = zip(keywords, relations, found)
-        return [(asked, nodes, edges, *paths) for asked, edges, (nodes, *paths) in steps]
+        return [(asked, nodes, edges, *rest) for asked, edges, (nodes, *rest) in steps]
 
     def retrieve_nodes(self, keywords: Sequence[str]) -> NodeStep:
         """V_q: the nearest node of each keyword, then the second nearest of each, and so on until
