@@ -115,7 +115,7 @@ class PathRAG(RichMethod):
         # Sec. 5.1.3: the high-level keywords also find relations for the prompt.
         relations = self.global_relations(keywords)
         steps = zip(keywords, relations, found)
-        return [(asked, nodes, edges, *paths) for asked, edges, (nodes, *paths) in steps]
+        return [(asked, nodes, edges, *rest) for asked, edges, (nodes, *rest) in steps]
 
     def retrieve_nodes(self, keywords: Sequence[str]) -> NodeStep:
         """V_q: the nearest node of each keyword, then the second nearest of each, and so on until
@@ -168,9 +168,9 @@ class PathRAG(RichMethod):
     ) -> tuple[Sections, Retrieval]:
         """concat([q; t_PK; ...; t_P1]) without q, which `reader` puts before it (Sec. 4.3). Between
         them stand the global relations (Sec. 5.1.3), in the code's setting with their ends,
-        passages and the nodes found.
+        passages and the nodes found. The trace gets the number of tokens, which Sec. 5.5 reports.
 
-        Source: PathRAG, Eq. 5-6 (eq-5, eq-6)
+        Source: PathRAG, Eq. 5-6 (eq-5, eq-6); PathRAG, Sec. 5.5 (tokens)
         """
         options, trace = self.chosen, retrieval.trace
         write = LAYOUTS[options.layout](self.graph, options.edge_text)
