@@ -69,7 +69,8 @@ def missing_data(names):
     """The reason for skipping what stands on these data sets, or None where all of their files lie
     in MINIRAG_DATA, else in the folder that `minirag fetch` fills.
     """
-    from minirag.corpora.fetching import DATASETS, available
+    from minirag.corpora.datasets import DATASETS
+    from minirag.corpora.fetching import available
 
     absent = [name for name in names if name not in DATASETS or not available(name)]
     if not absent:

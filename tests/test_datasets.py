@@ -15,16 +15,15 @@ import pytest
 from minirag.core.corpus import Triple
 from minirag.core.errors import MiniragError
 from minirag.corpora import fetching
-from minirag.corpora.datasets import load_dataset, load_question_entities, read_openie
-from minirag.corpora.fetching import (
+from minirag.corpora.datasets import (
     DATASETS,
     DataFile,
     Dataset,
-    available,
-    data_folder,
-    fetch,
-    git_blob_id,
+    load_dataset,
+    load_question_entities,
+    read_openie,
 )
+from minirag.corpora.fetching import available, data_folder, fetch, git_blob_id
 
 CONTENT = bytes(range(256)) * 2000
 
@@ -105,7 +104,7 @@ def dataset(monkeypatch):
         "none",
         (DataFile("text", "docs/a file.bin", blob(CONTENT), len(CONTENT)),),
     )
-    monkeypatch.setitem(fetching.DATASETS, "tiny", one)
+    monkeypatch.setitem(DATASETS, "tiny", one)
     return one
 
 
@@ -302,7 +301,7 @@ def put(tmp_path, monkeypatch, name, **contents):
         (tmp_path / name / file.name).write_bytes(data)
         files.append(DataFile(file.role, file.path, blob(data)))
     monkeypatch.setitem(
-        fetching.DATASETS,
+        DATASETS,
         name,
         Dataset(name, dataset.title, dataset.repo, dataset.commit, dataset.licence, tuple(files)),
     )

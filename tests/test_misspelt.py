@@ -14,7 +14,8 @@ import minirag as mr
 from minirag.cli import app
 from minirag.cli.opening import KINDS
 from minirag.core.errors import MiniragError
-from minirag.corpora import fetching, shipped_and_folders
+from minirag.corpora import shipped_and_folders
+from minirag.corpora.datasets import DATASETS
 from minirag.encoders.presets import PRESETS, TOKEN_PRESETS
 from minirag.encoders.text_encoders import load_encoder
 from minirag.encoders.token_encoders import load_token_encoder
@@ -91,7 +92,7 @@ VALUES = [
     (["reproduce", WRONG], TARGETS),
     (["reproduce", "professors", "--rows", WRONG], row_names("professors")),
     (["reproduce", "professors", "--encoder", WRONG], ENCODERS),
-    (["fetch", WRONG], fetching.DATASETS),
+    (["fetch", WRONG], DATASETS),
     (["train", WRONG, "professors"], ["grag", "g-retriever"]),
     (["train", "grag", WRONG], [*shipped_and_folders.list_corpora(), "detours", "expla_graphs"]),
     (["train", "grag", "professors", "--tuning", WRONG], ["frozen", "lora", "full"]),
@@ -152,7 +153,7 @@ def test_every_value_with_a_name_is_in_the_list():
 SPECS = [
     (mr.load_corpus, shipped_and_folders.list_corpora()),
     (mr.load_dataset, ["musique_train", "musique"]),
-    (mr.fetch, fetching.DATASETS),
+    (mr.fetch, DATASETS),
     (mr.load_encoder, ENCODERS),
     (load_token_encoder, ENCODERS),
     (mr.load_llm, ["offline", *KINDS]),

@@ -181,8 +181,7 @@ def open_corpus(where: str, tasks: Sequence[str] = ()) -> "Corpus":
 
     tasks: other names that an error tells.
     """
-    from ..corpora.datasets import load_dataset
-    from ..corpora.fetching import DATASETS
+    from ..corpora.datasets import DATASETS, load_dataset
     from ..corpora.shipped_and_folders import list_corpora, load_corpus, read_corpus, read_folder
 
     path, shipped = Path(where).expanduser(), list_corpora()

@@ -43,10 +43,11 @@ def fetch(
     The commit is pinned; a download that was interrupted goes on where it stopped.
     """
     from ..corpora import fetching
+    from ..corpora.datasets import DATASETS
 
     if show_list:
         rows = []
-        for dataset in fetching.DATASETS.values():
+        for dataset in DATASETS.values():
             sizes = [file.bytes or 0 for file in dataset.files]
             size = f"{sum(sizes) / 1e6:.1f}" if all(sizes) else "not measured"
             here = "yes" if fetching.available(dataset.name, folder) else "no"
@@ -54,10 +55,9 @@ def fetch(
         return table(["name", "what", "licence", "MB", "here"], rows, numbers=["MB"])
     if name is None:
         raise MiniragError(
-            f"name a dataset: {', '.join(fetching.DATASETS)}. `minirag fetch --list` tells what"
-            " they are."
+            f"name a dataset: {', '.join(DATASETS)}. `minirag fetch --list` tells what they are."
         )
-    one_of(name, list(fetching.DATASETS), "dataset")
+    one_of(name, list(DATASETS), "dataset")
     say(f"{name}: complete and verified in {fetching.fetch(name, folder)}")
     return None
 
@@ -221,7 +221,8 @@ def _describe(row: "Row") -> list[str]:
 
 
 def _data_is_here(target: str) -> str:
-    from ..corpora.fetching import DATASETS, available
+    from ..corpora.datasets import DATASETS
+    from ..corpora.fetching import available
 
     if target not in DATASETS:
         return "yes (shipped)"

@@ -1,23 +1,98 @@
-"""Published benchmarks as corpora: passages, questions with gold passages, and the OpenIE that
-HippoRAG's authors published.
+"""Published benchmarks: where they lie, and as corpora their passages, questions with gold
+passages, and the OpenIE that HippoRAG's authors published.
+
+To add one, declare repository, commit, licence and files in `data/datasets.yaml`: `fetching`
+downloads it, and where its files have the form of HippoRAG's, `load_dataset` reads it.
 """
 
 import csv
 import json
+import os
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from ..core.corpus import Chunk, Corpus, Document, Extraction, Question, Triple
 from ..core.errors import MiniragError
-from .fetching import DATASETS, fetch, find_dataset
+from .shipped_and_folders import shipped
 
 Row = dict[str, Any]  # of a published file
 Places = defaultdict[str, list[str]]  # title or passage -> ids of its chunks
 OPENIE = "gpt-3.5-turbo-1106"
 OPENIE_SOURCE = "GPT-3.5-turbo-1106, published by the HippoRAG authors"
+RAW_URL = "https://raw.githubusercontent.com/{repo}/{commit}/{path}"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file of a dataset. `role` is what it is read as, `blob` its Git blob id, `bytes` its size
+    where that was measured.
+    """
+
+    role: str
+    path: str
+    blob: str
+    bytes: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.path.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A published dataset: where it lies, at which commit, under which licence, and its files."""
+
+    name: str
+    title: str
+    repo: str
+    commit: str
+    licence: str
+    files: tuple[DataFile, ...]
+
+    def file(self, role: str) -> DataFile | None:
+        """The file with this role, or None."""
+        return next((file for file in self.files if file.role == role), None)
+
+    def __getitem__(self, role: str) -> DataFile:
+        """The file with this role, which is there."""
+        return next(file for file in self.files if file.role == role)
+
+    def address(self, file: DataFile, template: str | None = None) -> str:
+        """Where `file` is downloaded from. `MINIRAG_RAW_URL`, or `template`, may name a mirror with
+        the same {repo}, {commit}, {path}.
+        """
+        template = template or os.environ.get("MINIRAG_RAW_URL") or RAW_URL
+        fields = {"repo": self.repo, "commit": self.commit, "path": quote(file.path)}
+        for field, value in fields.items():
+            template = template.replace(f"{{{field}}}", value)
+        return template
+
+
+def read_declarations(path: str | Path) -> dict[str, Dataset]:
+    """Read declarations in the form of `data/datasets.yaml`: {name: Dataset}."""
+    import yaml
+
+    declared = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    for fields in declared.values():
+        fields["files"] = tuple(DataFile(**file) for file in fields["files"])
+    return {name: Dataset(name, **fields) for name, fields in declared.items()}
+
+
+DATASETS = read_declarations(shipped("datasets.yaml"))
+
+
+def find_dataset(name: str | Dataset) -> Dataset:
+    """The declaration of a dataset, or an error that lists the names."""
+    if isinstance(name, Dataset):
+        return name
+    if name not in DATASETS:
+        raise MiniragError(f"There is no dataset {name!r}; there are: {', '.join(DATASETS)}.")
+    return DATASETS[name]
 
 
 def load_dataset(name: str, folder: str | Path | None = None) -> Corpus:
@@ -28,6 +103,8 @@ def load_dataset(name: str, folder: str | Path | None = None) -> Corpus:
     position in the corpus file, counted from 0. Gold passages are found as the authors do: by title
     and text in MuSiQue, by title in the other two.
     """
+    from .fetching import fetch  # which stands on this file
+
     dataset = find_dataset(name)
     if not dataset.file("openie"):
         known = ", ".join(each.name for each in DATASETS.values() if each.file("openie"))
@@ -48,6 +125,8 @@ def load_question_entities(
     """The named entities that GPT-3.5 found in each question: {question text: (entity, ...)}.
     Published for the full-size sets only.
     """
+    from .fetching import fetch
+
     dataset = find_dataset(name)
     file = dataset.file("question_entities")
     if file is None:

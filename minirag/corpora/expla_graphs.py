@@ -12,7 +12,8 @@ from pathlib import Path
 from ..algorithms.ego_graphs import TextualGraph
 from ..core.errors import MiniragError
 from ..core.graph import GraphQuestion, GraphTask
-from .fetching import available, fetch, find_dataset
+from .datasets import find_dataset
+from .fetching import available, fetch
 
 NAME, SOURCE = "expla_graphs", "ExplaGraphs, written by people; split as released with GRAG"
 COLUMNS = ("arg1", "arg2", "label", "graph")

@@ -1,84 +1,22 @@
-"""The declared datasets, and how their files come here: pinned, resumed, verified by Git blob
+"""How the files of declared datasets (`datasets`) come here: pinned, resumed, verified by Git blob
 id.
 """
 
 import hashlib
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from ..core.display import progress as progress_bar
 from ..core.errors import MiniragError
-from .shipped_and_folders import shipped
+from .datasets import DataFile, Dataset, find_dataset
 
 if TYPE_CHECKING:
     import httpx
 
-RAW_URL = "https://raw.githubusercontent.com/{repo}/{commit}/{path}"
 ATTEMPTS = 3  # of a broken download
 PAUSE = 1.0  # seconds before the second one; twice that before the third
-
-
-@dataclass(frozen=True)
-class DataFile:
-    """One file of a dataset. `role` is what it is read as, `blob` its Git blob id, `bytes` its size
-    where that was measured.
-    """
-
-    role: str
-    path: str
-    blob: str
-    bytes: int | None = None
-
-    @property
-    def name(self) -> str:
-        return self.path.rsplit("/", 1)[-1]
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A published dataset: where it lies, at which commit, under which licence, and its files."""
-
-    name: str
-    title: str
-    repo: str
-    commit: str
-    licence: str
-    files: tuple[DataFile, ...]
-
-    def file(self, role: str) -> DataFile | None:
-        """The file with this role, or None."""
-        return next((file for file in self.files if file.role == role), None)
-
-    def __getitem__(self, role: str) -> DataFile:
-        """The file with this role, which is there."""
-        return next(file for file in self.files if file.role == role)
-
-    def address(self, file: DataFile, template: str | None = None) -> str:
-        """Where `file` is downloaded from. `MINIRAG_RAW_URL`, or `template`, may name a mirror with
-        the same {repo}, {commit}, {path}.
-        """
-        template = template or os.environ.get("MINIRAG_RAW_URL") or RAW_URL
-        fields = {"repo": self.repo, "commit": self.commit, "path": quote(file.path)}
-        for field, value in fields.items():
-            template = template.replace(f"{{{field}}}", value)
-        return template
-
-
-def read_declarations(path: str | Path) -> dict[str, Dataset]:
-    """Read declarations in the form of `data/datasets.yaml`: {name: Dataset}."""
-    import yaml
-
-    declared = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    for fields in declared.values():
-        fields["files"] = tuple(DataFile(**file) for file in fields["files"])
-    return {name: Dataset(name, **fields) for name, fields in declared.items()}
-
-
-DATASETS = read_declarations(shipped("datasets.yaml"))
 
 
 def data_folder() -> Path:
@@ -94,15 +32,6 @@ def git_blob_id(path: str | Path) -> str:
     """Git's name for a file's content: sha1 of "blob <bytes>", a zero byte, and the content."""
     content = Path(path).read_bytes()
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
-
-
-def find_dataset(name: str | Dataset) -> Dataset:
-    """The declaration of a dataset, or an error that lists the names."""
-    if isinstance(name, Dataset):
-        return name
-    if name not in DATASETS:
-        raise MiniragError(f"There is no dataset {name!r}; there are: {', '.join(DATASETS)}.")
-    return DATASETS[name]
 
 
 def available(name: str | Dataset, folder: str | Path | None = None) -> bool:

@@ -86,7 +86,8 @@ def load_dulce(folder: str | Path | None = None) -> MicrosoftIndex:
 
     Source: GraphRAG, Table 3 (tab-3)
     """
-    from .fetching import fetch, find_dataset
+    from .datasets import find_dataset
+    from .fetching import fetch
 
     dataset = find_dataset("dulce")
     return read_microsoft(fetch(dataset, folder) / dataset["index"].name)

@@ -6,7 +6,8 @@ Charts of measurements are plain matplotlib inside `with viz.style():`.
 from .charts import draw_bipartite, draw_ranking, draw_scores, draw_windows
 from .figure import Figure, draw_panels
 from .flows import draw_flow, draw_hierarchy, draw_path
-from .graphs import draw_graph, draw_walk, layout
+from .graphs import draw_graph, draw_walk
+from .layout import layout
 from .passages import Html, marked, show_chunks, show_passages
 from .scene import SERIES, contrast, style
 

@@ -13,7 +13,7 @@ from . import graph_scene
 from .charts import Highlight, as_roles
 from .figure import MARGIN, Figure
 from .graph_scene import BLUE, VERMILLION, Drawable, GraphScene, Key, Marks, Pair, Tie
-from .scene import Colour, Point, Scene, clean, shorten, text_width, wrap
+from .scene import Colour, Scene, clean, shorten, text_width, wrap
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -117,7 +117,7 @@ def draw_graph(
         if not 0 <= share <= 1:
             raise MiniragError(f"An opacity of {share}: a number from 0 to 1 is expected.")
     marks = Marks(scores, roles, node_groups or {}, paths, node_ink, edge_ink)
-    ranked = _by_relevance(view, marks)
+    ranked = by_relevance(view, marks)
     shown = view.keep(ranked[:max_nodes])
     if len(shown.nodes) < len(view.nodes):
         nodes = f"Shown: the {len(shown.nodes)} most relevant of {len(view.nodes)} nodes"
@@ -154,7 +154,7 @@ def draw_walk(
     names = [clean(name) for name in names or (f"step {i}" for i in range(len(steps)))]
     highest = {node: max((step[node] for step in steps), default=0.0) for node in view.nodes}
     marks = Marks(highest, roles)
-    ranked = _by_relevance(view, marks)[:60]
+    ranked = by_relevance(view, marks)[:60]
     shown, peak = view.keep(ranked), max(highest.values(), default=0.0) or 1.0
     columns = columns or (1 if len(steps) == 1 else 2 if len(steps) <= 4 else 3)
     wide, tall = (width - (columns - 1) * 8) // columns, {1: 400, 2: 270}.get(columns, 220)
@@ -181,20 +181,7 @@ def draw_walk(
     return Figure(scene, "\n".join([head, *rows]), title, caption)
 
 
-def layout(
-    graph: AnyGraph, width: int = 760, height: int | None = None, highlight: Highlight | None = None
-) -> dict[Key, Point]:
-    """Node -> (x, y) on the canvas, whole numbers: what `draw_graph` would use, to keep nodes in
-    place over several figures.
-    """
-    view, roles = drawable(graph), as_roles(highlight)
-    count = len(view.nodes)
-    height, font = height or graph_scene.canvas_height(count), graph_scene.font_size(count)
-    lines = graph_scene.label_lines(view, _by_relevance(view, Marks(roles=roles)), font)
-    return graph_scene.node_points(view, None, lines, font, (width, height), roles)
-
-
-def _by_relevance(view: Drawable, marks: Marks) -> list[Key]:
+def by_relevance(view: Drawable, marks: Marks) -> list[Key]:
     """The nodes: those with a role, then those on a path, then by score, then by degree."""
     degree, on_path = dict.fromkeys(view.nodes, 0), {node for path in marks.paths for node in path}
     for tie in view.ties:

@@ -1,4 +1,5 @@
-"""Where the nodes and their labels go: stress majorisation in plain arithmetic.
+"""Where the nodes and their labels go: stress majorisation in plain arithmetic. `layout` gives
+several figures of a graph the same positions.
 
 Every machine draws the same picture: only +, -, *, / and square roots are used, on arrays and in a
 fixed order; those are exact to the last bit under IEEE 754, while layouts that call eigenvalue
@@ -6,7 +7,7 @@ solvers or random numbers move with library versions.
 """
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,13 @@ from numpy.typing import NDArray
 from ..core.trace import Vector
 from .scene import Point, text_width
 
+if TYPE_CHECKING:
+    from .charts import Highlight
+    from .graphs import AnyGraph, Key
+
 Bounds = tuple[float, float, float, float]  # left, top, right, bottom
+Circles = list[tuple[int, int, int]]  # x, y, radius of all nodes
+Segments = list[tuple[int, int, int, int]]  # x1, y1, x2, y2 of the edges
 
 
 class Canvas(NamedTuple):
@@ -30,6 +37,23 @@ class Canvas(NamedTuple):
         """The corners, top left and bottom right, that the margins leave."""
         low = (self.margin_x, self.margin_y)
         return low, (self.width - self.margin_x, self.height - self.margin_y)
+
+
+def layout(
+    graph: "AnyGraph", width: int = 760, height: int | None = None,
+    highlight: "Highlight | None" = None,
+) -> dict["Key", Point]:  # fmt: skip
+    """Node -> (x, y) on the canvas, whole numbers: what `draw_graph` would use, to keep nodes in
+    place over several figures.
+    """
+    from . import graph_scene, graphs  # which stand on this file
+
+    view, roles = graphs.drawable(graph), graphs.as_roles(highlight)
+    count = len(view.nodes)
+    height, font = height or graph_scene.canvas_height(count), graph_scene.font_size(count)
+    ranked = graphs.by_relevance(view, graph_scene.Marks(roles=roles))
+    lines = graph_scene.label_lines(view, ranked, font)
+    return graph_scene.node_points(view, None, lines, font, (width, height), roles)
 
 
 @lru_cache(maxsize=64)
@@ -75,9 +99,7 @@ def _degrees(count: int, edges: tuple[Point, ...]) -> list[int]:
 
 
 def _distances(count: int, edges: tuple[Point, ...]) -> Vector:
-    """Shortest-path lengths between all nodes, in whole numbers; unconnected parts stand a little
-    apart.
-    """
+    """Shortest-path lengths of all pairs, in whole numbers; unconnected parts stand a bit apart."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
@@ -123,9 +145,7 @@ def level(points: Vector) -> Vector:
 
 
 def fit(points: Vector, canvas: Canvas) -> Vector:
-    """Scale positions to a canvas; a narrow drawing is stretched at most 2.5 times more in one
-    direction than in the other.
-    """
+    """Scale positions to a canvas, at most 2.5 times more in one direction than in the other."""
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.subtract(*canvas.inside[::-1]).astype(float)
     scale = np.where(high - low > 1e-9, room / np.maximum(high - low, 1e-9), np.inf)
@@ -134,9 +154,7 @@ def fit(points: Vector, canvas: Canvas) -> Vector:
 
 
 def spread(points: Vector, sizes: Vector, canvas: Canvas) -> Vector:
-    """Push apart nodes whose boxes (`sizes`: (n, 2), label included) overlap, and keep all inside
-    the margins.
-    """
+    """Push apart nodes whose boxes (`sizes`, (n, 2), with labels) overlap, inside the margins."""
     need = (sizes[:, None, :] + sizes[None, :, :]) / 2
     for _ in range(60):
         gap = points[:, None, :] - points[None, :, :]
@@ -209,17 +227,9 @@ class Spot(NamedTuple):
 
 
 def place_labels(
-    labels: list[Label],
-    circles: list[tuple[int, int, int]],
-    segments: list[tuple[int, int, int, int]],
-    width: int,
-    height: int,
+    labels: list[Label], circles: Circles, segments: Segments, width: int, height: int
 ) -> list[Spot]:
-    """Choose label places greedily, then once more with all others in place.
-
-    `labels`: most important first; `circles`: (x, y, radius) of all nodes; `segments`: (x1, y1, x2,
-    y2) of the edges.
-    """
+    """Choose label places greedily, the first label first, then again with all others there."""
     spots = [_spots(label, width, height) for label in labels]
     if not spots:
         return []
@@ -261,12 +271,7 @@ def shared_areas(a: Vector, b: Vector) -> Vector:
     return np.maximum(wide, 0) * np.maximum(tall, 0)
 
 
-def _covered(
-    boxes: Vector,
-    owners: Vector,
-    circles: list[tuple[int, int, int]],
-    segments: list[tuple[int, int, int, int]],
-) -> Vector:
+def _covered(boxes: Vector, owners: Vector, circles: Circles, segments: Segments) -> Vector:
     """What each place, (labels, places, 4), covers of nodes and edges; a place close to another
     node could be read as that one's label.
     """

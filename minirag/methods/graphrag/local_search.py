@@ -7,10 +7,16 @@ node index encodes descriptions (Survey, Sec. 5); it and the communities' report
 Sec. 2.1 to 2.5, and stand in `global_search.build_index`. The GraphRAG paper itself describes
 global search only.
 
-The survey sets k = 4 and 8,000 tokens (Sec. 7.1). Here 4 is the k of entities and of reports;
-passages come by the k that the caller of `retrieve` gives, and relations are not cut. The survey
-names no order of relations, no order of sections and no share of the window for each: the order of
-relations and the shares are the released code's, the order of sections is the kit's.
+The survey's k = 4 (Sec. 7.1) holds for "each method requiring top-k selection (e.g., chunks or
+entities)". Here 4 is the k of entities and of reports. Passages come by the k that the caller of
+`retrieve` gives, 5 by default, which departs from the survey. Relations have no k: `score_many`
+takes all of them, and in the context they share 35% of the window with the entities.
+
+The survey's 8,000 tokens (Sec. 7.1) are the language model's maximum length, so the prompt must fit
+into them. Here they are the window of the context alone; the instructions and the question come on
+top. The survey names no order of relations, no order of sections and no share of the window for
+each: the order of relations and the shares are the released code's, the order of sections is the
+kit's.
 
 Names in brackets after a section, as (op-node), are rows of the paper map.
 Official code: microsoft/graphrag, v3.1.2; `follow="code"` does as it does (`released`).
@@ -113,6 +119,7 @@ class GraphRAGLocal(CommunityMethod):
     ) -> tuple[Sections, Retrieval]:
         """Passages; entities and relations; reports: the texts that the reader answers from. Each
         section has a share of the window, and ends at the first text that the share does not hold.
+        Reports have 15% of 8,000 tokens, which is 1,200: a first report that is longer leaves none.
 
         Source: Survey, Sec. 6.3 (generation)
         """
