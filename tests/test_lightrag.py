@@ -20,8 +20,8 @@ from minirag.index import node_index
 from minirag.index.vectors import relationship_index
 from minirag.methods import METHODS, lightrag_code
 from minirag.methods.lightrag import LightRAGHybrid, LightRAGLocal
-from minirag.methods.lightrag_code import LightOptions, Released, merged, weighted_polling
-from minirag.methods.rich_graph import ranked
+from minirag.methods.lightrag_code import LightOptions, Released, weighted_polling
+from minirag.methods.rich_graph import merged, ranked
 from minirag.prompts import TASKS
 from minirag.prompts.keywords import Keywords
 
@@ -160,9 +160,19 @@ def test_global_search_finds_relations_their_ends_and_their_passages():
 def test_the_searches_of_the_codes_are_the_surveys_with_its_options():
     method = LightRAGHybrid.from_graph(GRAPH, "offline", ENCODER)
     for name in ("local_search", "global_search"):
-        searches = (getattr(by, name) for by in (method, Released(method)))
-        survey, code = (search(["blue things", "e1 e2"]) for search in searches)
+        searches = (getattr(by, name) for by in (LightRAGHybrid, Released))
+        survey, code = (search(method, ["blue things", "e1 e2"]) for search in searches)
         assert survey == code and [len(trace) for trace in survey] == [3, 3]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_surveys_searches_find_nothing_without_keywords_or_relations(name):
+    silent, edgeless = says([], []), dataclasses.replace(GRAPH, edges=())
+    for graph, choices in ((GRAPH, {"empty": "skip"}), (edgeless, {})):
+        method = METHODS[name].from_graph(graph, silent, ENCODER, **choices)
+        (found,) = method.retrieve_many(["?"])
+        assert not found.trace.last(EdgeStep).edges and not any(p.score for p in found.passages)
+        assert method.retrieve_many([]) == []
 
 
 def test_hybrid_holds_what_both_hold_in_the_chosen_order():

@@ -221,12 +221,11 @@ def _describe(row: "Row") -> list[str]:
 
 
 def _data_is_here(target: str) -> str:
-    from ..corpora.datasets import DATASETS
-    from ..corpora.fetching import available
+    from ..corpora import datasets, fetching
 
-    if target not in DATASETS:
+    if target not in datasets.DATASETS:
         return "yes (shipped)"
-    return "yes" if available(target) else f"no: minirag fetch {target}"
+    return "yes" if fetching.available(target) else f"no: minirag fetch {target}"
 
 
 def methods(

@@ -12,39 +12,39 @@ language model reads the rich knowledge graph (Sec. 4: `rich_graph_of`); its nod
 descriptions, its relationship index descriptions with the names of both ends (Sec. 5:
 `RichMethod.entity_index`, `relationship_index`).
 
-Where the survey's numbers are: its k = 4 (Sec. 7.1) is `top_k`, for both VDBs. Onehop has no k. The
-k of Occurrence and FromRel is `chunk_k` in the answer's context; by default the budget alone limits
-passages. The survey has 8,000 tokens for a prompt; here entities, relations and passages have 4,000
-each, as in LightRAG's released codes.
+The survey gives k = 4 to every top-k choice (Sec. 7.1): `top_k` is that of both VDBs; Onehop and
+FromRel have no k. The defaults depart from the survey twice, and fill a gap:
+
+- Passages: Occurrence "selects the top-k chunks" (Sec. 6.1), so the survey's k = 4 holds for it.
+  Here `chunk_k` is None: the budget alone limits the passages of either search in the context.
+- Tokens: the survey's 8,000 (Sec. 7.1) are the language model's maximum length, so the prompt must
+  fit into them. Here entities, relations and passages have 4,000 each, as in LightRAG's early code,
+  and three times 4,000 is more than the survey's 8,000.
+- The order of Onehop's relations, which the survey leaves open, is that of GraphRAG's code.
 
 LightRAG's own paper is not among this kit's papers. What its released codes do instead, and the
-options that ask for it, stand in `lightrag_code`.
+options that ask for it, stand in `lightrag_code`. Names in brackets after a section, as (op-node),
+are rows of the paper map.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import ClassVar, TypeAlias, cast
+from typing import ClassVar
 
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, EdgeStep, NodeStep, Step, Trace
-from ..index import chunk_index
-from ..index.vectors import VectorIndex
 from ..operators import chunk, node, question, relationship
 from ..prompts.task import Task
 from . import lightrag_code as code
 from . import rich_graph as rich
 from .base import Sections
 
-Searches: TypeAlias = "_LightRAG | code.Released"  # what has a local and a global search
 
-
-class _LightRAG(rich.RichMethod):
-    """The survey's two searches, of which a subclass does one or both."""
+class _LightRAG(code.Released):
+    """The survey's keywords, two searches and context; a subclass does one search or both. What
+    released codes do instead is inherited, and runs where an option asks for it.
+    """
 
     granularity = ("Entity", "Relationship", "Chunk")
-    options_type = code.LightOptions
-    settings = code.SETTINGS
-    chosen: code.LightOptions
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """The trace of each question: keywords on two levels, and what they find."""
@@ -54,50 +54,9 @@ class _LightRAG(rich.RichMethod):
         low = [", ".join(asked.low) for asked in keywords]
         high = [", ".join(asked.high) for asked in keywords]
         # Retrieval: low-level keywords search locally, high-level ones globally.
-        if code.needed(self, low, high):
-            released = code.Released(self)
-            found = released.with_passages(questions, self.find(low, high, released))
-        else:
-            found = self.find(low, high, self)
+        found = self.find(low, high)
+        found = self.with_passages(questions, found)  # only where an option of the late code asks
         return [Trace((asked, *trace)) for asked, trace in zip(keywords, found)]
-
-    def find(self, low: Sequence[str], high: Sequence[str], by: Searches) -> list[Trace]:
-        """What the searches of the method find for the keywords of each question.
-
-        by: this method, which searches as the survey does, or `Released`, as released codes do.
-        """
-        raise TypeError(f"{type(self).__name__} must write its own find().")
-
-    def local_search(self, low: Sequence[str]) -> list[Trace]:
-        """Low-level keywords find entities; their relations and passages come with them.
-
-        low: the low-level keywords of each question, as one text.
-
-        Source: Survey, Sec. 6.1 (op-node, op-relationship, op-chunk)
-        """
-        # Node: VDB, the k entities nearest to the keywords.
-        entities = node.vdb(low, self.entity_index, self.chosen.top_k)
-        # Relationship: Onehop, all relations at these entities.
-        relations = relationship.onehop(entities, self.graph)
-        # Chunk: Occurrence, passages scored by how many of these relations they hold both ends of.
-        passages = chunk.occurrence(relations, self.graph, self.labels)
-        return list(map(Trace, zip(entities, relations, passages)))
-
-    def global_search(self, high: Sequence[str]) -> list[Trace]:
-        """High-level keywords find relations; their ends and passages come with them.
-
-        high: the high-level keywords of each question, as one text.
-
-        Source: Survey, Sec. 6.1 (op-relationship, op-node, op-chunk)
-        """
-        # Relationship: VDB, the k relations nearest to the keywords.
-        relations = relationship.vdb(high, self.relationship_index, self.chosen.top_k)
-        # Node: FromRel, the ends of these relations. Sec. 6.1 calls the operator RelNode.
-        entities = node.from_relationships(relations, self.graph)
-        # Chunk: FromRel, the passages that "contain" these relations. The survey gives them no
-        # score; the sum of the relations' cosines is this kit's choice.
-        passages = chunk.from_relationships(relations, self.graph, self.labels)
-        return list(map(Trace, zip(relations, entities, passages)))
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
@@ -105,30 +64,60 @@ class _LightRAG(rich.RichMethod):
         """Entities, relations and passages, each cut at the first text that its budget does not
         hold.
 
-        reader: the task whose prompt `total_budget` counts (None: `answer_task`).
-
         Source: Survey, Sec. 6.3 (generation)
         """
         graph, options, trace = self.graph, self.chosen, retrieval.trace
         entities = [rich.entity_row(graph, row.index) for row in trace.last(NodeStep).nodes]
         relations = [rich.relation_row(graph, row.index) for row in trace.last(EdgeStep).edges]
         passages = [self.chunks[i].passage for i in rich.ranked(trace.last(ChunkStep).scores)]
-        sections = {
+        sections: code.Budgeted = {
             "entities": (entities, options.entity_budget),
             "relations": (relations, options.relation_budget),
             "passages": (passages[: options.chunk_k], options.text_budget),
         }
-        if options.cut == "search" or options.total_budget is not None:
-            reader = reader or self.reader()
-            filled, step = code.fill(sections, options, reader, retrieval.question)
-        else:
-            filled, step = rich.fill(sections, options.count)
+        sections, total = self.budgets(sections, retrieval.question, reader)  # of released codes
+        filled, step = rich.fill(sections, options.count, total)
         return filled, retrieval.followed_by(step)
 
-    @cached_property
-    def chunk_index(self) -> VectorIndex:
-        """Every passage as a vector, which the late code alone searches."""
-        return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
+        """What the searches of the method find for the keywords of each question."""
+        raise TypeError(f"{type(self).__name__} must write its own find().")
+
+    @code.by_survey(otherwise=code.Released.local_search)
+    def local_search(self, low: Sequence[str]) -> list[Trace]:
+        """Low-level keywords find entities; their relations and passages come with them.
+
+        low: the low-level keywords of each question, as one text.
+
+        Source: Survey, Sec. 6.1 (op-node, op-relationship, op-chunk)
+        """
+        # Node: VDB, the k entities nearest to the keywords; none where there are no keywords.
+        entities = self.search(low, node.vdb, self.entity_index, self.chosen.top_k, rich.NO_LOW)
+        # Relationship: Onehop, all relations at these entities. The survey names no order; that of
+        # GraphRAG's code, by "links", decides which of them the context's budget cuts.
+        relations = relationship.onehop(entities, self.graph)
+        # Chunk: Occurrence, passages scored by how many of these relations they hold both ends of.
+        passages = chunk.occurrence(relations, self.graph, self.labels)
+        return list(map(Trace, zip(entities, relations, passages)))
+
+    @code.by_survey(otherwise=code.Released.global_search)
+    def global_search(self, high: Sequence[str]) -> list[Trace]:
+        """High-level keywords find relations; their ends and passages come with them.
+
+        high: the high-level keywords of each question, as one text.
+
+        Source: Survey, Sec. 6.1 (op-relationship, op-node, op-chunk)
+        """
+        # Relationship: VDB, the k relations nearest to the keywords; none where there are no
+        # keywords, or no relations.
+        index, k = self.relationship_index, self.chosen.top_k
+        relations = self.search(high, relationship.vdb, index, k, rich.NO_HIGH)
+        # Node: FromRel, the ends of these relations. Sec. 6.1 calls the operator RelNode.
+        entities = node.from_relationships(relations, self.graph)
+        # Chunk: FromRel, the passages that "contain" these relations. The survey gives them no
+        # score; the sum of the relations' cosines is this kit's choice.
+        passages = chunk.from_relationships(relations, self.graph, self.labels)
+        return list(map(Trace, zip(relations, entities, passages)))
 
 
 class LightRAGLocal(_LightRAG):
@@ -142,8 +131,8 @@ class LightRAGLocal(_LightRAG):
     primitive = "Low-level keywords in question"
     operators: ClassVar = {"node": ("VDB",), "relationship": ("Onehop",), "chunk": ("Occurrence",)}
 
-    def find(self, low: Sequence[str], high: Sequence[str], by: Searches) -> list[Trace]:
-        return by.local_search(low)
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
+        return self.local_search(low)
 
 
 class LightRAGGlobal(_LightRAG):
@@ -157,8 +146,8 @@ class LightRAGGlobal(_LightRAG):
     primitive = "High-level keywords in question"
     operators: ClassVar = {"node": ("FromRel",), "relationship": ("VDB",), "chunk": ("FromRel",)}
 
-    def find(self, low: Sequence[str], high: Sequence[str], by: Searches) -> list[Trace]:
-        return by.global_search(high)
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
+        return self.global_search(high)
 
 
 class LightRAGHybrid(_LightRAG):
@@ -175,17 +164,25 @@ class LightRAGHybrid(_LightRAG):
         "chunk": ("Occurrence", "FromRel"),
     }  # fmt: skip
 
-    def find(self, low: Sequence[str], high: Sequence[str], by: Searches) -> list[Trace]:
+    def find(self, low: Sequence[str], high: Sequence[str]) -> list[Trace]:
         # "+": what one search finds, and what the other does.
-        return list(map(self.merge, by.local_search(low), by.global_search(high)))
+        return list(map(self.merge, self.local_search(low), self.global_search(high)))
 
     def merge(self, local: Trace, overall: Trace) -> Trace:
         """The steps of both searches of one question, then the nodes, relations and passages of
         both, each once. The survey names no order; by default they come in turns.
         """
         both, order = Trace((*local, *overall)), self.chosen.merge
-        nodes = code.merged_rows(both.all(NodeStep), "node merge", "nodes", order)
-        edges = code.merged_rows(both.all(EdgeStep), "relationship merge", "relations", order)
-        ranked = code.merged([rich.ranked(step.scores) for step in both.all(ChunkStep)], order)
-        passages = code.in_order(ranked, self.labels, "chunk merge", f"merged, {order}")
+        nodes = union(both.all(NodeStep), "node merge", "nodes", order)
+        edges = union(both.all(EdgeStep), "relationship merge", "relations", order)
+        ranked = rich.merged([rich.ranked(step.scores) for step in both.all(ChunkStep)], order)
+        passages = rich.in_order(ranked, self.labels, "chunk merge", f"merged, {order}")
         return Trace((*both, nodes, edges, passages))
+
+
+def union(found: Sequence[rich.Found], operator: str, noun: str, order: rich.Merge) -> rich.Found:
+    """The nodes or relations of both searches, each once; those of both keep the local score."""
+    rows = {row.index: row for step in reversed(found) for row in rich.rows_of(step)}
+    places = rich.merged([[row.index for row in rich.rows_of(step)] for step in found], order)
+    how = f"{len(places)} {noun}: local and global merged, {order}"
+    return rich.with_rows(found[0], (rows[place] for place in places), how, operator)

@@ -1,5 +1,5 @@
 """What LightRAG's released codes add to the survey's composition: their options, the order in which
-they take relations and passages, how they merge two searches, and where their budgets cut.
+they take relations and passages, which passages they add, and where their budgets cut.
 
 `follow` names one of three settings:
 
@@ -22,38 +22,32 @@ Source: Survey, Table 3 (tab-3)
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Literal, TypeVar
-
-import numpy as np
+from functools import cached_property, partial, wraps
+from typing import Literal, TypeVar, cast
 
 from ..core.graph import Edge, Node
 from ..core.options import Count, Positive
-from ..core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep, Step, Trace, Vector
+from ..core.trace import ChunkStep, EdgeStep, NodeStep, Step, Trace, Vector
+from ..index import chunk_index
+from ..index.vectors import VectorIndex
 from ..operators import chunk, node, question, rank, relationship
 from ..prompts.task import Task
 from ..text.tokens import count_tokens
 from . import rich_graph as rich
-from .base import Sections
-
-if TYPE_CHECKING:
-    from .lightrag import _LightRAG
 
 RESERVED = 200  # tokens that the late code keeps free for its list of references
 LATE_ORDERS = ("similarity", "polling")
-ADJUSTING = ("cutoff", "local_order", "global_order", "chunk_order", "mix", "cut")  # the searches
-Merge = Literal["in turns", "global first"]
+SEARCHES = ("local_order", "global_order", "chunk_order", "cut")  # options that change them
 P = TypeVar("P")
-NO_LOW = NodeStep("node vdb", "no low-level keyword, nothing searched", nodes=())
-NO_HIGH = EdgeStep("relationship vdb", "no high-level keyword, nothing searched", edges=())
+Budgeted = Mapping[str, tuple[Sequence[str], int | None]]  # texts and their budget of tokens
+Search = TypeVar("Search", bound=Callable[..., list[Trace]])
 
 
 @dataclass(frozen=True)
 class LightOptions(rich.RichOptions):
     """The defaults compose the operators as the survey does. What it leaves open is taken from
-    released codes: the budgets of 4,000 tokens are LightRAG's (the survey has 8,000 for the whole
-    prompt, Sec. 7.1), the order "links" is GraphRAG's, and to merge "in turns" is the late code's.
+    released codes: the three budgets of 4,000 tokens are the early code's (the survey has 8,000 for
+    the whole prompt, Sec. 7.1), "links" is GraphRAG's order, and "in turns" the late code's merge.
 
     local_order: relations at the entities, by "links" or by "degree", the orders of
         `operators.relationship.onehop`.
@@ -63,7 +57,7 @@ class LightOptions(rich.RichOptions):
         budgets, those nearest to the question. "polling" (late, on request): the first entity and
         relation give `related_chunks` of them, the last ones 1.
     related_chunks: passages for each entity or relation; by "similarity", half as many.
-    chunk_k: passages in the context at most.
+    chunk_k: passages in the context at most (the survey's top-k is 4; None: all in the budget).
     mix: passages nearest to the question join the others (the late code's mode "mix").
     merge: local and global "in turns", or "global first".
     entity_budget, relation_budget, text_budget: tokens of the context's parts; None: no limit.
@@ -79,7 +73,7 @@ class LightOptions(rich.RichOptions):
     related_chunks: Positive = 5
     chunk_k: Positive | None = None
     mix: bool = False
-    merge: Merge = "in turns"
+    merge: rich.Merge = "in turns"
     entity_budget: Count | None = 4000
     relation_budget: Count | None = 4000
     text_budget: Count | None = 4000
@@ -105,63 +99,63 @@ SETTINGS = {
 }  # fmt: skip
 
 
-def merged(lists: Sequence[Sequence[P]], merge: Merge) -> list[P]:
-    """The items of the local and the global search, each once."""
-    if merge == "in turns":
-        return in_turns(*lists)
-    return list(dict.fromkeys(chain(*reversed(lists))))
-
-
-def in_turns(*lists: Iterable[P]) -> list[P]:
-    """The items of the lists in turns, each once: [a, b, c] and [b, d] give [a, b, d, c]."""
-    turns = dict.fromkeys(chain.from_iterable(zip_longest(*lists)))
-    return [item for item in turns if item is not None]
-
-
 def traces(*columns: Sequence[Step]) -> list[Trace]:
     """A trace per question of lists that hold one step per question; an empty list is left out."""
     return [Trace(steps) for steps in zip(*filter(None, columns))]
 
 
-def needed(method: "_LightRAG", low: Sequence[str], high: Sequence[str]) -> bool:
-    """Whether `Released` searches: an option asks for what the survey does not have, or a question
-    has no keywords to search by, or the graph no relations.
-    """
-    options = method.chosen
-    asks = any(getattr(options, name) != getattr(LightOptions, name) for name in ADJUSTING)
-    return asks or not (low and all((*low, *high)) and method.graph.edges)
-
-
-class Released:
-    """The two searches of a method as released codes do them (with the survey's options they find
-    what the survey's do), and the late code's passages.
+def by_survey(*, otherwise: Callable[..., list[Trace]]) -> Callable[[Search], Search]:
+    """A decorator for a search of the survey: it runs where `SEARCHES`' options are the survey's,
+    and `otherwise` where one of them asks for what a released code does.
     """
 
-    def __init__(self, method: "_LightRAG") -> None:
-        self.method, self.graph, self.chosen = method, method.graph, method.chosen
-        self.chunks, self.labels = method.chunks, method.labels
+    def decorate(search: Search) -> Search:
+        @wraps(search)
+        def run(method: "Released", keywords: Sequence[str]) -> list[Trace]:
+            own = method.chosen
+            asks = any(getattr(own, name) != getattr(LightOptions, name) for name in SEARCHES)
+            return (otherwise if asks else search)(method, keywords)
+
+        return cast("Search", run)
+
+    return decorate
+
+
+class Released(rich.RichMethod):
+    """The searches as released codes do them (with the survey's options they find what the survey's
+    do), the late code's passages, and the budgets of either code.
+    """
+
+    options_type = LightOptions
+    settings = SETTINGS
+    chosen: LightOptions
+
+    @cached_property
+    def chunk_index(self) -> VectorIndex:
+        """Every passage as a vector, which the late code alone searches."""
+        return cast("VectorIndex", chunk_index(self.chunks, self.encoder))
 
     def with_passages(self, questions: Sequence[str], found: list[Trace]) -> list[Trace]:
-        """The traces and, where `chunk_order` or `mix` asks for them, the late code's passages."""
+        """The traces; where `chunk_order` or `mix` asks for them, with the late code's passages."""
         options, late = self.chosen, self.chosen.chunk_order in LATE_ORDERS
         if not (late or options.mix):
             return found
-        vectors, longer = question.vector(questions, self.method.encoder), []
-        for trace, near in zip(found, chunk.vdb(vectors, self.method.chunk_index)):
+        vectors, longer = question.vector(questions, self.encoder), []
+        for trace, near in zip(found, chunk.vdb(vectors, self.chunk_index)):
             own = [step for step in trace if step.operator != "chunk merge"]
             steps = (*own, *(self.picked(trace, near) if late else ()))
             lists = [rich.ranked(step.scores) for step in Trace(steps).all(ChunkStep)]
-            joined, how = merged(lists, options.merge), f"merged, {options.merge}"
+            joined, how = rich.merged(lists, options.merge), f"merged, {options.merge}"
             if options.mix:
-                joined = in_turns(nearest(near, options), *lists)
+                joined = rich.merged([nearest(near, options), *lists], "in turns")
                 how = "in turns with those nearest to the question"
-            longer.append(Trace((*steps, in_order(joined, self.labels, "chunk merge", how))))
+            longer.append(Trace((*steps, rich.in_order(joined, self.labels, "chunk merge", how))))
         return longer
 
     def local_search(self, low: Sequence[str]) -> list[Trace]:
         """Entities above `cutoff`, relations in `local_order`, passages in `chunk_order`."""
-        graph, options, method = self.graph, self.chosen, self.method
-        entities = method.search(low, node.vdb, method.entity_index, options.top_k, NO_LOW)
+        graph, options = self.graph, self.chosen
+        entities = self.search(low, node.vdb, self.entity_index, options.top_k, rich.NO_LOW)
         relations = relationship.onehop(entities, graph, order=options.local_order)
         relations = self.cut(relations, graph.edges)
         passages = chunk.occurrence(relations, graph, self.labels)
@@ -171,16 +165,16 @@ class Released:
 
     def global_search(self, high: Sequence[str]) -> list[Trace]:
         """Relations above `cutoff` in `global_order`, their ends, passages in `chunk_order`."""
-        graph, method, k = self.graph, self.method, self.chosen.top_k
-        relations = method.search(high, relationship.vdb, method.relationship_index, k, NO_HIGH)
-        relations = self.cut(method.in_global_order(relations), graph.edges)
+        graph, index, k = self.graph, self.relationship_index, self.chosen.top_k
+        relations = self.search(high, relationship.vdb, index, k, rich.NO_HIGH)
+        relations = self.cut(self.in_global_order(relations), graph.edges)
         entities = self.cut(node.from_relationships(relations, graph), graph.nodes)
         passages = chunk.from_relationships(relations, graph, self.labels)
         if self.chosen.chunk_order == "citation":
             edges = ([row.index for row in step.edges] for step in relations)
             cited = (rich.cited_by_relations(graph, places) for places in edges)
             how = ("chunk from relations", "in the relations' order")
-            passages = [in_order(places, self.labels, *how) for places in cited]
+            passages = [rich.in_order(places, self.labels, *how) for places in cited]
         return traces(relations, entities, self.cut_passages(passages))
 
     def cut(self, steps: list[rich.Found], of: Sequence[Node | Edge]) -> list[rich.Found]:
@@ -211,7 +205,7 @@ class Released:
             texts = (self.chunks[place].passage for place in places)
             how = f"of {len(places)}" + ("" if budget is None else f", in {budget} tokens")
             fit = rich.fitting(places, texts, budget, options.count)
-            kept.append(in_order(fit, self.labels, step.operator, how))
+            kept.append(rich.in_order(fit, self.labels, step.operator, how))
         return kept
 
     def picked(self, trace: Trace, near: ChunkStep) -> tuple[ChunkStep, ChunkStep]:
@@ -224,38 +218,26 @@ class Released:
         edges = self.fitting(trace.last(EdgeStep), partial(rich.relation_row, graph)).edges
         own = own_passages([graph.edges[row.index].chunks for row in edges], first)
         new = pick(list(filter(None, own)), options.related_chunks, similarity)
-        entities = in_order(first, self.labels, "chunk from entities", how)
-        return entities, in_order(new, self.labels, "chunk from relations", how)
+        entities = rich.in_order(first, self.labels, "chunk from entities", how)
+        return entities, rich.in_order(new, self.labels, "chunk from relations", how)
 
+    def budgets(
+        self, sections: Budgeted, text: str, reader: Task | None
+    ) -> tuple[Budgeted, int | None]:
+        """The sections of the context with their budgets, and a budget of all of them: as given and
+        None, but where searches have cut them (early), or where the passages get what the prompt
+        and the other sections leave of `total_budget` (late).
 
-def in_order(places: Sequence[int], labels: Sequence[str], operator: str, how: str) -> ChunkStep:
-    """A step that ranks these passages as given: the first scores highest."""
-    scores = np.zeros(len(labels))
-    scores[list(places)] = np.arange(len(places), 0, -1)
-    return chunk.scored_step(operator, f"{len(places)} passages, {how}", labels, scores)
-
-
-def merged_rows(found: Sequence[rich.Found], operator: str, noun: str, order: Merge) -> rich.Found:
-    """The nodes or relations of both searches, each once; those of both keep the local score."""
-    rows = {row.index: row for step in reversed(found) for row in rich.rows_of(step)}
-    places = merged([[row.index for row in rich.rows_of(step)] for step in found], order)
-    how = f"{len(places)} {noun}: local and global merged, {order}"
-    return rich.with_rows(found[0], (rows[place] for place in places), how, operator)
-
-
-def fill(
-    sections: Mapping[str, tuple[Sequence[str], int | None]], options: LightOptions, reader: Task,
-    text: str,
-) -> tuple[Sections, ContextStep]:  # fmt: skip
-    """The sections of the context where searches have cut them, or where the passages get what the
-    prompt and other sections leave of `total_budget`. text: of the question.
-    """
-    if options.cut == "search":
-        sections = {name: (texts, None) for name, (texts, _) in sections.items()}
-        return rich.fill(sections, options.count)
-    turns = reader.messages({"question": text, "passages": []})
-    prompt = sum(count_tokens(turn["content"], options.count) for turn in turns)
-    return rich.fill(sections, options.count, (options.total_budget or 0) - RESERVED - prompt)
+        text: of the question. reader: the task whose prompt counts (None: `answer_task`).
+        """
+        options = self.chosen
+        if options.cut == "search":
+            return {name: (texts, None) for name, (texts, _) in sections.items()}, None
+        if options.total_budget is None:
+            return sections, None
+        turns = (reader or self.reader()).messages({"question": text, "passages": []})
+        prompt = sum(count_tokens(turn["content"], options.count) for turn in turns)
+        return sections, options.total_budget - RESERVED - prompt
 
 
 def nearest(near: ChunkStep, options: LightOptions) -> list[int]:

@@ -1,5 +1,6 @@
 """What LightRAG and PathRAG share: a rich knowledge graph read from a corpus, its two vector
-indices, the search by high-level keywords, and elements as text in a budget of tokens.
+indices, the search by high-level keywords, and elements as text in a budget of tokens. LightRAG
+alone merges a local and a global search.
 """
 
 from collections import Counter
@@ -7,20 +8,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, zip_longest
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
+
+import numpy as np
 
 from ..algorithms.report_elements import prefix
 from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder
 from ..core.graph import Graph
 from ..core.options import Count, Options, choose
-from ..core.trace import ContextStep, EdgeStep, NodeStep, Scored, Vector
+from ..core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep, Scored, Vector
 from ..encoders.text_encoders import load_encoder
 from ..graphs import Elements, extract_elements, given_elements, rich_knowledge_graph
 from ..index import node_index
 from ..index.vectors import NodeText, RelationText, VectorIndex, relationship_index
 from ..llm import LLM, load_llm
-from ..operators import rank
+from ..operators import chunk, rank
 from ..operators.question import Empty
 from ..text.tokens import TokenCounter, count_tokens
 from .base import Sections, StoredMethod
@@ -29,6 +33,9 @@ T = TypeVar("T")
 Found = TypeVar("Found", NodeStep, EdgeStep)
 Search = Callable[[Sequence[str], VectorIndex, int], list[Found]]
 Pairs = Literal["undirected", "directed"]
+Merge = Literal["in turns", "global first"]
+NO_LOW = NodeStep("node vdb", "no low-level keyword, nothing searched", nodes=())
+NO_HIGH = EdgeStep("relationship vdb", "no high-level keyword, nothing searched", edges=())
 Source = str | Extraction | Elements | Graph  # of a graph, or of what it is built from
 
 
@@ -83,7 +90,7 @@ class RichMethod(StoredMethod):
     def __init__(self, graph: Graph, llm: LLM, encoder: str | Encoder, chosen: RichOptions) -> None:
         super().__init__(graph.chunks, llm)
         self.graph, self.chosen = graph, chosen
-        self.encoder = load_encoder(encoder).fit([chunk.passage for chunk in self.chunks])
+        self.encoder = load_encoder(encoder).fit([each.passage for each in self.chunks])
 
     @property
     def stored(self) -> Graph:
@@ -225,6 +232,23 @@ def relation_row(graph: Graph, place: int) -> str:
 def ranked(scores: Vector) -> list[int]:
     """The passages with a score, best first."""
     return [place for place in rank(scores).tolist() if scores[place] > 0]
+
+
+def in_order(places: Sequence[int], labels: Sequence[str], operator: str, how: str) -> ChunkStep:
+    """A step that ranks these passages as given: the first scores highest."""
+    scores = np.zeros(len(labels))
+    scores[list(places)] = np.arange(len(places), 0, -1)
+    return chunk.scored_step(operator, f"{len(places)} passages, {how}", labels, scores)
+
+
+def merged(lists: Sequence[Sequence[T]], order: Merge) -> list[T]:
+    """The items of a local and a global search, each once; "in turns", [a, b, c] and [b, d] give
+    [a, b, d, c].
+    """
+    parts: Iterable[Iterable[T | None]] = reversed(lists)
+    if order == "in turns":
+        parts = zip_longest(*lists)
+    return [item for item in dict.fromkeys(chain.from_iterable(parts)) if item is not None]
 
 
 def cited_by_relations(graph: Graph, relations: Iterable[int]) -> list[int]:
