@@ -13,14 +13,16 @@ descriptions, its relationship index descriptions with the names of both ends (S
 `RichMethod.entity_index`, `relationship_index`).
 
 The survey gives k = 4 to every top-k choice (Sec. 7.1): `top_k` is that of both VDBs; Onehop and
-FromRel have no k. The defaults depart from the survey twice, and fill a gap:
+FromRel have no k. Where the defaults depart from the survey, or fill what it leaves open:
 
 - Passages: Occurrence "selects the top-k chunks" (Sec. 6.1), so the survey's k = 4 holds for it.
   Here `chunk_k` is None: the budget alone limits the passages of either search in the context.
 - Tokens: the survey's 8,000 (Sec. 7.1) are the language model's maximum length, so the prompt must
   fit into them. Here entities, relations and passages have 4,000 each, as in LightRAG's early code,
   and three times 4,000 is more than the survey's 8,000.
-- The order of Onehop's relations, which the survey leaves open, is that of GraphRAG's code.
+- Left open by the survey, chosen here: the order of Onehop's relations (GraphRAG's code), the score
+  of FromRel's passages (the sum of cosines), the order of the merge, and what an empty level
+  searches (the question).
 
 LightRAG's own paper is not among this kit's papers. What its released codes do instead, and the
 options that ask for it, stand in `lightrag_code`. Names in brackets after a section, as (op-node),
@@ -48,8 +50,8 @@ class _LightRAG(code.Released):
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """The trace of each question: keywords on two levels, and what they find."""
-        # Question conversion (Sec. 6.3): a language model names keywords; the two levels are
-        # those of Table 1.
+        # Question conversion (Sec. 6.3): keywords, named by a language model, on the two levels of
+        # Table 1. A level without any is searched by the question, unless `empty` says otherwise.
         keywords = question.keywords(questions, self.llm, self.chosen.empty)
         low = [", ".join(asked.low) for asked in keywords]
         high = [", ".join(asked.high) for asked in keywords]
@@ -91,10 +93,10 @@ class _LightRAG(code.Released):
 
         Source: Survey, Sec. 6.1 (op-node, op-relationship, op-chunk)
         """
-        # Node: VDB, the k entities nearest to the keywords; none where there are no keywords.
+        # Node: VDB, the k entities nearest to the keywords.
         entities = self.search(low, node.vdb, self.entity_index, self.chosen.top_k, rich.NO_LOW)
-        # Relationship: Onehop, all relations at these entities. The survey names no order; that of
-        # GraphRAG's code, by "links", decides which of them the context's budget cuts.
+        # Relationship: Onehop, read as all relations at these entities. The survey names no order;
+        # that of GraphRAG's code, by "links", decides which of them the context's budget cuts.
         relations = relationship.onehop(entities, self.graph)
         # Chunk: Occurrence, passages scored by how many of these relations they hold both ends of.
         passages = chunk.occurrence(relations, self.graph, self.labels)
@@ -108,8 +110,7 @@ class _LightRAG(code.Released):
 
         Source: Survey, Sec. 6.1 (op-relationship, op-node, op-chunk)
         """
-        # Relationship: VDB, the k relations nearest to the keywords; none where there are no
-        # keywords, or no relations.
+        # Relationship: VDB, the k relations nearest to the keywords.
         index, k = self.relationship_index, self.chosen.top_k
         relations = self.search(high, relationship.vdb, index, k, rich.NO_HIGH)
         # Node: FromRel, the ends of these relations. Sec. 6.1 calls the operator RelNode.
