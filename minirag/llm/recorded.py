@@ -1,0 +1,54 @@
+"""The kit's recordings: a large language model's replies to the prompts of the shipped corpora, each
+with a card that says how they were made.
+"""
+
+from functools import cache
+
+from ..corpora.shipped_and_own import shipped
+from ..prompts.task import Fields, Messages, Task
+from .base import LLM, Completion
+from .ledger import Counts
+from .offline import OfflineRules
+from .replay import Replay, Row, prompt_key, read_answers, replayed
+
+
+def recording(name: str) -> Replay:
+    """The shipped recording of a corpus, and nothing else: a prompt that it lacks is an error."""
+    return Replay(shipped(f"recordings/{name}.jsonl"))
+
+
+@cache
+def all_recordings() -> dict[str, Row]:
+    """Every shipped reply, by the key of its prompt."""
+    answers: dict[str, Row] = {}
+    for path in sorted(shipped("recordings").glob("*.jsonl")):
+        answers |= read_answers(path)[0]
+    return answers
+
+
+class Recorded(LLM):
+    """Recorded replies where a shipped recording holds the prompt, the offline rules elsewhere; an
+    answer says which of the two wrote it, and the ledger counts the recorded ones as `replayed`.
+    """
+
+    name = "recorded replies of a large language model"
+    travels = True
+    note = (
+        "Replayed: a large language model's replies, recorded blind (data/recordings/README.md). "
+        "All other calls were answered by the offline rules."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rules = OfflineRules()
+
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
+        row = all_recordings().get(prompt_key(task, messages))
+        return replayed(row) if row else self.rules.complete(task, messages, fields)
+
+    def signed(self, spent: Counts) -> str:
+        if not spent.asked:
+            return self.name
+        if not spent.replayed:
+            return f"{self.rules.name}; no recording holds this question's prompts"
+        return f"{self.name}; {spent.asked} of {spent.calls} calls by the offline rules"

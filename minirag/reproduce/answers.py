@@ -1,0 +1,175 @@
+"""The target `answers`: exact match and F1 of answers that a large language model gave, from the
+recordings in `data/recordings`, in the layout of Wang's Table V.
+
+A row is a method, its graph, and the prompt that answers. Every reply comes from a recording; a
+call that is in none is an error, so no cell holds a rule's answer. Intervals are 95 % of bootstrap
+samples over questions; a difference whose interval holds 0 is called inconclusive.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.display import progress
+from ..corpora.datasets import load_dataset
+from ..corpora.fetching import available
+from ..corpora.shipped_and_own import load_corpus
+from ..evaluate.expected import compare, load_expected
+from ..evaluate.metrics import evaluate_answers, exact_match, f1
+from ..index.vectors import AnyEncoder
+from ..llm import LLM
+from ..llm.recorded import recording
+from ..methods import METHODS, Method
+
+SAMPLES = 2000  # of the bootstrap
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """A row of the table: its name, the method, the options of `build`, the prompt that answers
+    (None: the method's own), whose graph it walks, and how many questions it was asked (None: all).
+    """
+
+    name: str
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    task: str | None = None
+    graph: str = ""
+    first: int | None = None
+
+
+OWN, BY_HAND, PUBLISHED = "the model's own", "hand annotations", "published GPT-3.5 triples"
+ANNOTATED, OPENIE = {"extraction": "annotations"}, {"extraction": "openie"}
+PROFESSORS = (
+    AnswerRow("zeroshot", "zeroshot"),
+    AnswerRow("cot", "cot"),
+    AnswerRow("cot-sc", "cot-sc", {"samples": 5}),
+    AnswerRow("vanilla", "vanilla"),
+    AnswerRow("bm25", "bm25"),
+    AnswerRow("hyde", "hyde"),
+    AnswerRow("hipporag", "hipporag", graph=OWN),
+    AnswerRow("hipporag-annotations", "hipporag", ANNOTATED, graph=BY_HAND),
+    AnswerRow("ircot-hipporag", "ircot-hipporag", graph=OWN),
+)
+MUSIQUE = (
+    AnswerRow("zeroshot", "zeroshot"),
+    AnswerRow("bm25", "bm25"),
+    AnswerRow("bm25-open", "bm25", task="answer_open"),
+    AnswerRow("dense", "dense"),
+    AnswerRow("dense-open", "dense", task="answer_open"),
+    AnswerRow("hipporag", "hipporag", OPENIE, graph=PUBLISHED),
+    AnswerRow("hipporag-open", "hipporag", OPENIE, "answer_open", PUBLISHED),
+    AnswerRow("ircot-dense", "ircot", {"retriever": "dense"}, first=30),
+    AnswerRow("ircot-hipporag", "ircot-hipporag", OPENIE, graph=PUBLISHED, first=30),
+)
+PARTS = {"professors": PROFESSORS, "musique_train": MUSIQUE}
+Scores = dict[str, NDArray[np.float64]]  # "EM", "F1": a value from 0 to 100 for every question
+
+
+def reproduce_answers(
+    rows: Sequence[str] | None = None, encoder: AnyEncoder | str = "minilm"
+) -> dict[str, Any]:
+    """Score the recorded answers: `{"target", "rows", "table", "notes", "comparison"}`.
+
+    MuSiQue's rows need its passages; without them they are left out, and a note says so. Raises
+    `MiniragError` where a call is in no recording.
+
+    Source: Wang, Table V (tab-5)
+    """
+    measured: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for part, plan in PARTS.items():
+        chosen = [row for row in plan if not rows or f"{part} {row.name}" in rows]
+        if chosen and part == "musique_train" and not available(part):
+            notes.append(f"{part} is not here, so its rows are left out: minirag fetch {part}.")
+        elif chosen:
+            scores = score_rows(part, recording(part), encoder, chosen)
+            measured += [measure(part, row, scores[row.name]) for row in chosen]
+            notes += differences(part, scores)
+    comparison = compare(measured, load_expected("answers", rows))
+    return {
+        "target": "answers", "rows": measured, "table": table_v(measured), "notes": notes,
+        "comparison": comparison,
+    }  # fmt: skip
+
+
+def row_names() -> list[str]:
+    """Every row as `reproduce(rows=...)` names it: the part, then the row."""
+    return [f"{part} {row.name}" for part, plan in PARTS.items() for row in plan]
+
+
+def score_rows(
+    part: str, llm: LLM, encoder: AnyEncoder | str, rows: Sequence[AnswerRow] | None = None
+) -> dict[str, Scores]:
+    """EM and F1 of every question that a row was asked, by the row's name (rows: None for all).
+    Rows of one method and graph share what is built. A model that answers in batches is asked all
+    that can be asked now, over all rows.
+    """
+    rows = PARTS[part] if rows is None else rows
+    corpus = load_corpus(part) if part == "professors" else load_dataset(part)
+    built: dict[str, Method] = {}
+
+    def score(row: AnswerRow) -> Scores:
+        shared = repr((row.method, row.options))
+        if shared not in built:
+            built[shared] = METHODS[row.method].build(
+                corpus, llm=llm, encoder=encoder, **row.options
+            )
+        questions = corpus.questions[: row.first]
+        _, answers = evaluate_answers(built[shared], questions, task=row.task or "")
+        pairs = [(answer.text, question.answers) for answer, question in zip(answers, questions)]
+        return {
+            "EM": 100 * np.array([exact_match(*pair) for pair in pairs]),
+            "F1": 100 * np.array([f1(*pair) for pair in pairs]),
+        }
+
+    scores = llm.each(score, progress(rows, description=part, unit="row"))
+    return {row.name: found for row, found in zip(rows, scores)}
+
+
+def measure(part: str, row: AnswerRow, scores: Scores) -> dict[str, Any]:
+    """The row's cells: the number of questions, and each mean with its interval."""
+    cells: dict[str, Any] = {"method": f"{part} {row.name}", "n": len(scores["EM"])}
+    for metric, values in scores.items():
+        low, high = interval(values)
+        cells |= {metric: round(float(values.mean()), 1)}
+        cells |= {f"{metric} low": low, f"{metric} high": high}
+    return cells
+
+
+def interval(values: NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
+    """95 % of the means of `SAMPLES` bootstrap samples over questions."""
+    rng = np.random.default_rng(seed)
+    means = values[rng.integers(0, len(values), (SAMPLES, len(values)))].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return round(float(low), 1), round(float(high), 1)
+
+
+def differences(part: str, scores: Mapping[str, Scores]) -> list[str]:
+    """Each row's F1 against BM25's on the questions that both were asked, in words."""
+    found = []
+    for name, values in scores.items():
+        if name == "bm25" or "bm25" not in scores:
+            continue
+        asked = len(values["F1"])
+        gains = values["F1"] - scores["bm25"]["F1"][:asked]
+        low, high = interval(gains)
+        verdict = "inconclusive" if low <= 0 <= high else "beyond chance"
+        found.append(
+            f"{part}: {name} against bm25, F1 {gains.mean():+.1f} [{low:+.1f}, {high:+.1f}] over "
+            f"{asked} questions: {verdict}"
+        )
+    return found
+
+
+def table_v(measured: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows in the layout of Wang's Table V: a row for each method, EM and F1 for each corpus."""
+    table: dict[str, dict[str, Any]] = {}
+    for row in measured:
+        part, name = row["method"].split(" ")
+        cells = {f"{part} {metric}": row[metric] for metric in ("n", "EM", "F1")}
+        table.setdefault(name, {"method": name}).update(cells)
+    return list(table.values())
