@@ -17,8 +17,7 @@ from ..core.display import progress
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
 from ..corpora.shipped_and_own import load_corpus
-from ..evaluate.expected import compare, load_expected
-from ..evaluate.metrics import evaluate_answers, exact_match, f1
+from ..evaluate.metrics import compare, evaluate_answers, exact_match, f1, load_expected
 from ..index.vectors import AnyEncoder
 from ..llm import LLM
 from ..llm.recorded import recording
@@ -42,7 +41,7 @@ class AnswerRow:
 
 
 OWN, BY_HAND, PUBLISHED = "the model's own", "hand annotations", "published GPT-3.5 triples"
-ANNOTATED, OPENIE = {"extraction": "annotations"}, {"extraction": "openie"}
+ANNOTATED, OPENIE = {"extraction": "annotations"}, {"extraction": "gpt-3.5-turbo-1106"}
 PROFESSORS = (
     AnswerRow("zeroshot", "zeroshot"),
     AnswerRow("cot", "cot"),
@@ -166,7 +165,7 @@ def differences(part: str, scores: Mapping[str, Scores]) -> list[str]:
 
 
 def table_v(measured: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows in the layout of Wang's Table V: a row for each method, EM and F1 for each corpus."""
+    """The rows as Wang's Table V has them: a row for each method, EM and F1 for each corpus."""
     table: dict[str, dict[str, Any]] = {}
     for row in measured:
         part, name = row["method"].split(" ")

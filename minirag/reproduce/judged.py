@@ -2,10 +2,10 @@
 recordings in `data/recordings`.
 
 `harbor_news` has GraphRAG's conditions C0, C1, TS and SS (its Figure 4), each pair in both orders.
-`textbook` has PathRAG against its baselines and ablations (its Tables 1 to 3), the order alternating
-from question to question. One reply names the winner by every criterion and overall; GraphRAG asks
-by one criterion at a time, five times. A win counts 100, a tie 50. Intervals are 95 % of bootstrap
-samples over questions; one that holds 50 is called inconclusive.
+`textbook` has PathRAG against its baselines and ablations (its Tables 1 to 3), the order
+alternating from question to question. One reply names the winner by every criterion and overall;
+GraphRAG asks by one criterion at a time, five times. A win counts 100, a tie 50. Intervals are 95 %
+of bootstrap samples over questions; one that holds 50 is called inconclusive.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.corpus import Question
 from ..core.display import progress
 from ..corpora.shipped_and_own import load_corpus
-from ..evaluate.expected import compare, load_expected
 from ..evaluate.judging import GRAPHRAG_CRITERIA, PATHRAG_CRITERIA, Verdict, judge_answers
+from ..evaluate.metrics import compare, load_expected
 from ..index.vectors import AnyEncoder
 from ..llm import LLM
 from ..llm.recorded import recording
@@ -119,9 +118,12 @@ def textbook_conditions(llm: LLM, encoder: AnyEncoder | str) -> Conditions:
         return METHODS[name].build(corpus, llm=llm, encoder=encoder, **walked)
 
     found: Conditions = {name: partial(build, name) for name in ("pathrag", *BASELINES)}
-    for name, changed in ABLATIONS.items():
-        found[name] = lambda changed=changed: build("pathrag").with_options(**changed)
-    return found
+
+    def ablated(changed: Mapping[str, str]) -> Method:
+        varied: Method = build("pathrag").with_options(**changed)
+        return varied
+
+    return found | {name: partial(ablated, changed) for name, changed in ABLATIONS.items()}
 
 
 CONDITIONS = {"harbor_news": harbor_conditions, "textbook": textbook_conditions}
@@ -129,11 +131,10 @@ CONDITIONS = {"harbor_news": harbor_conditions, "textbook": textbook_conditions}
 
 def asked(corpus: str) -> dict[str, str]:
     """The questions that were answered and judged: {id: text}."""
-    questions: Iterable[Question] = load_corpus(corpus).questions
-    count = PATH_QUESTIONS
+    questions, count = list(load_corpus(corpus).questions), PATH_QUESTIONS
     if corpus == "harbor_news":
-        questions, count = (q for q in questions if q.kind == "global"), GLOBAL_QUESTIONS
-    return {q.id: q.text for q in list(questions)[:count]}
+        questions, count = [q for q in questions if q.kind == "global"], GLOBAL_QUESTIONS
+    return {q.id: q.text for q in questions[:count]}
 
 
 def answer_questions(corpus: str, llm: LLM, encoder: AnyEncoder | str) -> Answers:

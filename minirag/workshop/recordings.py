@@ -11,19 +11,24 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..core.files import read_jsonl, write_atomic
-from ..corpora.shipped_and_own import shipped
+from ..corpora.shipped_and_own import corpus_card, load_corpus
+from ..evaluate.judging import SenseQuestion, generate_questions
 from ..index.vectors import AnyEncoder
 from ..llm import LLM, Completion
-from ..llm.base import Waiting, tokens_sent
-from ..llm.replay import prompt_key, replayed
+from ..llm.base import Waiting, token_count, tokens_sent
+from ..llm.replay import prompt_key
+from ..methods import METHODS
 from ..prompts.task import Fields, Messages, Task
 from ..reproduce import answers, judged
+from ..reproduce.judged import LOCAL_QUESTIONS
 
 # Prompts that show no passage of the corpus.
 CLOSED_BOOK = frozenset((
@@ -82,6 +87,28 @@ class Asking(LLM):
         raise Waiting("prompts wait", self.end_round)
 
 
+@dataclass
+class BlindFile:
+    """The requests of one file, in the making."""
+
+    requests: list[Request] = field(default_factory=list)
+    tokens: int = 0
+    about: set[str] = field(default_factory=set)
+    closed_book: dict[str, bool] = field(default_factory=dict)  # of each corpus
+
+    def takes(self, request: Request, most: int, tokens: int) -> bool:
+        """Whether a request may join: see `blind_files`."""
+        alike = self.closed_book.get(request.part, request.closed_book) == request.closed_book
+        fits = len(self.requests) < most and self.tokens + tokens_sent(request.messages) <= tokens
+        return alike and fits and request.about not in self.about
+
+    def add(self, request: Request) -> None:
+        self.requests.append(request)
+        self.tokens += tokens_sent(request.messages)
+        self.about.add(request.about)
+        self.closed_book[request.part] = request.closed_book
+
+
 Run = Callable[[LLM, AnyEncoder | str], object]
 
 
@@ -137,3 +164,82 @@ def blind_files(
     for file in files:
         rng.shuffle(file.requests)
     return [file.requests for file in files]
+
+
+def read_replies(folder: Path) -> dict[str, str]:
+    """{key: reply} of all `responses*.jsonl` in a folder; the first reply to a prompt counts."""
+    replies: dict[str, str] = {}
+    for path in sorted(folder.glob("responses*.jsonl")):
+        for row in read_jsonl(path):
+            choice = row["response"]["body"]["choices"][0]
+            replies.setdefault(row["custom_id"], choice["message"]["content"])
+    return replies
+
+
+def write_round(folder: Path, name: str, encoder: AnyEncoder | str) -> list[str]:
+    """Write the request files of a round, `requests_{name}NN.jsonl`: every prompt that can be
+    asked now, that has no reply in the folder and stands in no request file of it. Returns a line
+    about each file.
+    """
+    replies = read_replies(folder)
+    written = {
+        row["custom_id"] for path in folder.glob("requests*.jsonl") for row in read_jsonl(path)
+    }
+    waiting = [
+        request
+        for part in RUNS
+        for request in requests_of(part, replies, encoder)
+        if request.key not in replies and request.key not in written
+    ]
+    lines = []
+    for number, requests in enumerate(blind_files(waiting, name), start=1):
+        path = folder / f"requests_{name}{number:02}.jsonl"
+        write_atomic(path, "".join(request.line for request in requests))
+        tasks = Counter(request.task.name for request in requests)
+        lines.append(f"{path.name}: {len(requests)} requests, {dict(tasks)}")
+    return lines
+
+
+def take_replies(folder: Path, recordings: Path, encoder: AnyEncoder | str) -> list[str]:
+    """Write the recording of every part from the replies in a folder, and the hashes of its request
+    files; prompts that nothing asks any more are left out. Returns a line about each part.
+    """
+    replies = read_replies(folder)
+    places = {
+        row["custom_id"]: (path.stem.removeprefix("requests_"), number)
+        for path in sorted(folder.glob("requests*.jsonl"))
+        for number, row in enumerate(read_jsonl(path), start=1)
+    }
+    lines, kept = [], defaultdict[str, list[tuple[int, Request]]](list)
+    for part in RUNS:
+        asked = requests_of(part, replies, encoder)
+        rows = []
+        for request in asked:
+            if request.key in replies:
+                file, line = places[request.key]
+                kept[file].append((line, request))
+                rows.append(recorded_row(request, replies[request.key], file, line))
+        rows.sort(key=lambda row: (row["file"], row["line"]))
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write_atomic(recordings / f"{part}.jsonl", text)
+        lines.append(f"{part}: {len(rows)} replies, {len(asked) - len(rows)} prompts wait")
+    write_atomic(recordings / "request_files.json", json.dumps(hashes(kept), indent=1) + "\n")
+    return lines
+
+
+def recorded_row(request: Request, reply: str, file: str, line: int) -> dict[str, Any]:
+    """A line of a recording, as `llm.replay` reads it, with the request file that it comes from."""
+    return {
+        "key": request.key, "task": request.task.name, "model": Asking.name, "is_model": True,
+        "prompt_tokens": tokens_sent(request.messages), "completion_tokens": token_count(reply),
+        "reply": reply, "file": file, "line": line,
+    }  # fmt: skip
+
+
+def hashes(files: Mapping[str, list[tuple[int, Request]]]) -> dict[str, str]:
+    """The SHA-256 of every request file, written again from its requests."""
+    found = {}
+    for name, requests in sorted(files.items()):
+        lines = [request.line for _, request in sorted(requests, key=lambda pair: pair[0])]
+        found[name] = hashlib.sha256("".join(lines).encode()).hexdigest()
+    return found
