@@ -152,11 +152,15 @@ def answer_questions(corpus: str, llm: LLM, encoder: AnyEncoder | str) -> Answer
 
 
 def judge_matches(
-    corpus: str, llm: LLM, encoder: AnyEncoder | str, chosen: Sequence[Match]
+    corpus: str, llm: LLM, encoder: AnyEncoder | str, chosen: Iterable[Match] | None = None
 ) -> list[list[Verdict]]:
-    """The verdicts of each pair. A model that answers in batches is asked all pairs at once."""
+    """The verdicts of each pair (None: of all). A model that answers in batches is asked all pairs
+    at once.
+    """
     answers = answer_questions(corpus, llm, encoder)
-    return llm.each(lambda match: judge(llm, match, answers), chosen)
+    return llm.each(
+        lambda match: judge(llm, match, answers), matches(corpus) if chosen is None else chosen
+    )
 
 
 def matches(corpus: str) -> Iterator[Match]:
