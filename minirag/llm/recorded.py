@@ -1,9 +1,10 @@
-"""The kit's recordings: a large language model's replies to the prompts of the shipped corpora, each
-with a card that says how they were made.
+"""The kit's recordings: a large language model's replies to prompts over the shipped corpora. Each
+has a card in `data/recordings` that says how it was made.
 """
 
 from functools import cache
 
+from ..core.errors import MiniragError
 from ..corpora.shipped_and_own import shipped
 from ..prompts.task import Fields, Messages, Task
 from .base import LLM, Completion
@@ -44,6 +45,12 @@ class Recorded(LLM):
 
     def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
         row = all_recordings().get(prompt_key(task, messages))
+        if row is None and task.rule is None:
+            raise MiniragError(
+                f"needs a model: no recording holds this prompt of the task {task.name!r}, and no "
+                "rule can answer it. Pass llm='openai:MODEL' or another one, or ask a question of "
+                "the corpus as it is written there."
+            )
         return replayed(row) if row else self.rules.complete(task, messages, fields)
 
     def signed(self, spent: Counts) -> str:

@@ -111,7 +111,7 @@ def textbook_conditions(llm: LLM, encoder: AnyEncoder | str) -> Conditions:
     Source: PathRAG, Table 1 (tab-1); PathRAG, Table 2 and App. D.1 (tab-2)
     """
     corpus = load_corpus("textbook")
-    graph = rich_graph_of(corpus, llm, "annotations")
+    graph = rich_graph_of(corpus, llm, "annotations", pairs="directed")
 
     def build(name: str) -> Any:
         walked = {"extraction": graph} if METHODS[name].graph_type != "none" else {}
