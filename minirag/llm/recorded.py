@@ -32,7 +32,8 @@ class Recorded(LLM):
     answer says which of the two wrote it, and the ledger counts the recorded ones as `replayed`.
     """
 
-    name = "recorded replies of a large language model"
+    name = "recorded replies of a large language model, else the offline rules"
+    replies = "recorded replies of a large language model"
     travels = True
     note = (
         "Replayed: a large language model's replies, recorded blind (data/recordings/README.md). "
@@ -55,7 +56,7 @@ class Recorded(LLM):
 
     def signed(self, spent: Counts) -> str:
         if not spent.asked:
-            return self.name
+            return self.replies
         if not spent.replayed:
             return f"{self.rules.name}; no recording holds this question's prompts"
-        return f"{self.name}; {spent.asked} of {spent.calls} calls by the offline rules"
+        return f"{self.replies}; {spent.asked} of {spent.calls} calls by the offline rules"
