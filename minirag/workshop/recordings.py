@@ -147,7 +147,7 @@ def requests_of(part: str, replies: Mapping[str, str], encoder: AnyEncoder | str
 
 
 def blind_files(
-    requests: Iterable[Request], seed: str, most: int = 110, tokens: int = 85_000
+    requests: Iterable[Request], seed: str, most: int = 110, tokens: int = 60_000
 ) -> list[list[Request]]:
     """Requests in random order, divided so that a file holds a question at most once, never a
     closed-book prompt beside passages of its corpus, and at most so many requests and tokens.
