@@ -36,6 +36,8 @@ CLOSED_BOOK = frozenset((
     "user_tasks", "global_questions",
 ))  # fmt: skip
 
+MARKS = ('"gold"', '"answers"', "gold passage", "accepted answer", "expected answer")
+
 
 @dataclass(frozen=True)
 class Request:
@@ -242,4 +244,27 @@ def hashes(files: Mapping[str, list[tuple[int, Request]]]) -> dict[str, str]:
     for name, requests in sorted(files.items()):
         lines = [request.line for _, request in sorted(requests, key=lambda pair: pair[0])]
         found[name] = hashlib.sha256("".join(lines).encode()).hexdigest()
+    return found
+
+
+def broken_claims(files: Mapping[str, list[Request]], replies: Mapping[str, str]) -> list[str]:
+    """Every claim of the cards that a request file breaks: a question that stands twice in a file,
+    a closed-book prompt beside passages of its corpus, a question's gold passages or accepted
+    answers named as such, or another answer in a prompt that asks for one.
+    """
+    answering = {"answer", "answer_open", "full_answer", *CLOSED_BOOK}
+    texts = {key: reply for key, reply in replies.items() if len(reply) > 60}
+    found = []
+    for name, requests in files.items():
+        about = Counter(request.about for request in requests)
+        found += [f"{name}: {text!r} stands {n} times" for text, n in about.items() if n > 1]
+        kinds = {(request.part, request.closed_book) for request in requests}
+        mixed = {part for part, _ in kinds if {(part, True), (part, False)} <= kinds}
+        found += [f"{name}: closed-book prompts beside passages of {part}" for part in mixed]
+        for request in requests:
+            shown = "\n".join(message["content"] for message in request.messages)
+            marks = [mark for mark in MARKS if mark in shown.lower()]
+            if request.task.name in answering:
+                marks += [key for key, reply in texts.items() if reply in shown]
+            found += [f"{name}: {request.key} shows {mark}" for mark in marks]
     return found
