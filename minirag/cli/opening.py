@@ -173,7 +173,7 @@ def open_session(
 
 def default_llm(where: str, dry_run: bool) -> str:
     """The recordings for a corpus of the kit; a dry run counts what a live model would be asked."""
-    from ..corpora.shipped_and_own import list_corpora
+    from ..corpora.shipped_and_folders import list_corpora
 
     return "recorded" if where in list_corpora() and not dry_run else "offline"
 

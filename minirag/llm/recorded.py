@@ -5,7 +5,7 @@ has a card in `data/recordings` that says how it was made.
 from functools import cache
 
 from ..core.errors import MiniragError
-from ..corpora.shipped_and_own import shipped
+from ..corpora.shipped_and_folders import shipped
 from ..prompts.task import Fields, Messages, Task
 from .base import LLM, Completion
 from .ledger import Counts

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..core.display import progress
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
-from ..corpora.shipped_and_own import load_corpus
+from ..corpora.shipped_and_folders import load_corpus
 from ..evaluate.metrics import compare, evaluate_answers, exact_match, f1, load_expected
 from ..index.vectors import AnyEncoder
 from ..llm import LLM

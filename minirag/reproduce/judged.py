@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.display import progress
-from ..corpora.shipped_and_own import load_corpus
+from ..corpora.shipped_and_folders import load_corpus
 from ..evaluate.judging import GRAPHRAG_CRITERIA, PATHRAG_CRITERIA, Verdict, judge_answers
 from ..evaluate.metrics import compare, load_expected
 from ..index.vectors import AnyEncoder

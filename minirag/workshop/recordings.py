@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.files import read_jsonl, write_atomic
-from ..corpora.shipped_and_own import corpus_card, load_corpus
+from ..corpora.shipped_and_folders import corpus_card, load_corpus
 from ..evaluate.judging import SenseQuestion, generate_questions
 from ..index.vectors import AnyEncoder
 from ..llm import LLM, Completion
