@@ -147,19 +147,24 @@ def interval(values: NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
 
 
 def differences(part: str, scores: Mapping[str, Scores]) -> list[str]:
-    """Each row's F1 against BM25's on the questions that both were asked, in words."""
+    """In words, each row's F1 against that of BM25 and of vector search with the same prompt, on
+    the questions that both were asked.
+    """
     found = []
     for name, values in scores.items():
-        if name == "bm25" or "bm25" not in scores:
-            continue
-        asked = len(values["F1"])
-        gains = values["F1"] - scores["bm25"]["F1"][:asked]
-        low, high = interval(gains)
-        verdict = "inconclusive" if low <= 0 <= high else "beyond chance"
-        found.append(
-            f"{part}: {name} against bm25, F1 {gains.mean():+.1f} [{low:+.1f}, {high:+.1f}] over "
-            f"{asked} questions: {verdict}"
-        )
+        prompt = "-open" if name.endswith("-open") else ""
+        for baseline in ("bm25", "vanilla", "dense"):
+            other = scores.get(baseline + prompt)
+            if other is None or name in (baseline + prompt, "bm25" + prompt):
+                continue
+            asked = len(values["F1"])
+            gains = values["F1"] - other["F1"][:asked]
+            low, high = interval(gains)
+            verdict = "inconclusive" if low <= 0 <= high else "beyond chance"
+            found.append(
+                f"{part}: {name} against {baseline + prompt}, F1 {gains.mean():+.1f} "
+                f"[{low:+.1f}, {high:+.1f}] over {asked} questions: {verdict}"
+            )
     return found
 
 

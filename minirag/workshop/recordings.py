@@ -18,9 +18,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..algorithms.voting import normalise_answer
 from ..core.files import read_jsonl, write_atomic
-from ..corpora.shipped_and_folders import corpus_card, load_corpus
+from ..corpora.shipped_and_folders import corpus_card, load_corpus, shipped
 from ..evaluate.judging import SenseQuestion, generate_questions
+from ..evaluate.metrics import f1
 from ..index.vectors import AnyEncoder
 from ..llm import LLM, Completion
 from ..llm.base import Waiting, token_count, tokens_sent
@@ -36,6 +38,7 @@ CLOSED_BOOK = frozenset((
     "user_tasks", "global_questions",
 ))  # fmt: skip
 
+SHORT = ("answer", "answer_open", "direct", "chain_of_thought")
 MARKS = ('"gold"', '"answers"', "gold passage", "accepted answer", "expected answer")
 
 
@@ -62,6 +65,11 @@ class Request:
             body |= {"temperature": self.task.temperature, "seed": self.task.sample}
         row = {"custom_id": self.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
         return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def asked_twice(request: Request) -> bool:
+    """Whether somebody else answers the prompt once more, for agreement: one prompt in twenty."""
+    return int(request.key[:8], 16) % 20 == 0
 
 
 class Asking(LLM):
@@ -131,12 +139,21 @@ def invented_questions(llm: LLM, encoder: AnyEncoder | str) -> list[SenseQuestio
     return generate_questions(llm, about, users=5, tasks=2, questions=1)
 
 
+def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[str]:
+    """Short answers to the textbook's first questions, from the passages nearest to each."""
+    corpus = load_corpus("textbook")
+    method = METHODS["vanilla"].build(corpus, llm=llm, encoder=encoder)
+    texts = judged.asked("textbook").values()
+    return llm.each(lambda text: method.answer(text).text, texts)
+
+
 # What a recording holds: everything that these runs ask.
 RUNS: dict[str, tuple[Run, ...]] = {
     **{part: (partial(answers.score_rows, part),) for part in answers.PARTS},
     **{part: (partial(judged.judge_matches, part),) for part in judged.CONDITIONS},
 }
 RUNS["harbor_news"] += (local_answers, invented_questions)
+RUNS["textbook"] += (vanilla_answers,)
 
 
 def requests_of(part: str, replies: Mapping[str, str], encoder: AnyEncoder | str) -> list[Request]:
@@ -178,6 +195,11 @@ def read_replies(folder: Path) -> dict[str, str]:
     return replies
 
 
+def read_recording(part: str) -> list[dict[str, Any]]:
+    """The rows of a shipped recording."""
+    return list(read_jsonl(shipped(f"recordings/{part}.jsonl")))
+
+
 def write_round(folder: Path, name: str, encoder: AnyEncoder | str) -> list[str]:
     """Write the request files of a round, `requests_{name}NN.jsonl`: every prompt that can be
     asked now, that has no reply in the folder and stands in no request file of it. Returns a line
@@ -202,31 +224,60 @@ def write_round(folder: Path, name: str, encoder: AnyEncoder | str) -> list[str]
     return lines
 
 
-def take_replies(folder: Path, recordings: Path, encoder: AnyEncoder | str) -> list[str]:
-    """Write the recording of every part from the replies in a folder, and the hashes of its request
-    files; prompts that nothing asks any more are left out. Returns a line about each part.
+def take_replies(
+    folder: Path, again: Path, recordings: Path, encoder: AnyEncoder | str
+) -> dict[str, Any]:
+    """Write the recording of every part from the replies in a folder, and the cards' numbers; what
+    nothing asks any more is left out. again: the folder of the second replies.
+
+    Returns the numbers: replies, tasks, replies that broke the format, prompts that wait, and
+    agreement for each part; the hashes of the request files.
     """
-    replies = read_replies(folder)
+    replies, second = read_replies(folder), read_replies(again)
     places = {
         row["custom_id"]: (path.stem.removeprefix("requests_"), number)
         for path in sorted(folder.glob("requests*.jsonl"))
         for number, row in enumerate(read_jsonl(path), start=1)
     }
-    lines, kept = [], defaultdict[str, list[tuple[int, Request]]](list)
+    files = defaultdict[str, list[tuple[int, Request]]](list)
+    parts = {}
     for part in RUNS:
         asked = requests_of(part, replies, encoder)
-        rows = []
-        for request in asked:
-            if request.key in replies:
-                file, line = places[request.key]
-                kept[file].append((line, request))
-                rows.append(recorded_row(request, replies[request.key], file, line))
-        rows.sort(key=lambda row: (row["file"], row["line"]))
+        answered = [request for request in asked if request.key in replies]
+        answered.sort(key=lambda request: places[request.key])
+        for request in answered:
+            file, line = places[request.key]
+            files[file].append((line, request))
+        rows = [recorded_row(r, replies[r.key], *places[r.key]) for r in answered]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         write_atomic(recordings / f"{part}.jsonl", text)
-        lines.append(f"{part}: {len(rows)} replies, {len(asked) - len(rows)} prompts wait")
-    write_atomic(recordings / "request_files.json", json.dumps(hashes(kept), indent=1) + "\n")
-    return lines
+        parts[part] = {
+            "replies": len(rows),
+            "waiting": len(asked) - len(rows),
+            "tasks": dict(Counter(request.task.name for request in answered)),
+            "broke the format": sum(r.task.parse(replies[r.key])[1] > 0 for r in answered),
+            "asked twice": agreement(answered, replies, second),
+        }
+    numbers = {"parts": parts, "request_files": hashes(files)}
+    write_atomic(recordings / "cards.json", json.dumps(numbers, indent=1) + "\n")
+    return numbers
+
+
+def agreement(
+    requests: Iterable[Request], first: Mapping[str, str], second: Mapping[str, str]
+) -> dict[str, float]:
+    """How far two replies to one prompt agree: short answers that are equal when normalised, and
+    the mean F1 of the words of all other replies.
+    """
+    twice = [request for request in requests if request.key in second]
+    short = [request for request in twice if request.task.name in SHORT]
+    equal = 0
+    for request in short:
+        one, other = (request.task.parse(replies[request.key])[0] for replies in (first, second))
+        equal += normalise_answer(one) == normalise_answer(other)
+    shared = [f1(first[r.key], [second[r.key]]) for r in twice if r.task.name not in SHORT]
+    mean = round(sum(shared) / len(shared), 2) if shared else 0.0
+    return {"short": len(short), "equal": equal, "long": len(shared), "mean F1 of words": mean}
 
 
 def recorded_row(request: Request, reply: str, file: str, line: int) -> dict[str, Any]:
