@@ -181,14 +181,15 @@ def judge(llm: LLM, match: Match, answers: Answers) -> list[Verdict]:
     if not match.both_orders:
         items = list(match.questions.items())
         orders = [(dict(items[::2]), pair), (dict(items[1::2]), pair[::-1])]
-    return [
-        verdict
-        for questions, shown in orders
-        for verdict in judge_answers(
-            llm, questions, {name: answers[name] for name in shown}, match.criteria,
-            repeats=1, swap=match.both_orders, overall=True,
-        )
-    ]  # fmt: skip
+
+    def ask(order: tuple[dict[str, str], tuple[str, str]]) -> list[Verdict]:
+        questions, shown = order
+        return judge_answers(
+            llm, questions, {name: answers[name] for name in shown}, match.criteria, repeats=1,
+            swap=match.both_orders, overall=True,
+        )  # fmt: skip
+
+    return [verdict for verdicts in llm.each(ask, orders) for verdict in verdicts]
 
 
 def rates(match: Match, verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
