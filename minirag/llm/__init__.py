@@ -88,7 +88,12 @@ def load_llm(
 
         server = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
         llm = OpenAICompatible(kind, name, **server, **options)
-    if max_calls is not None and llm.is_model and not isinstance(llm, (Replay, Recorded, Batch)):
+    if (
+        max_calls is not None
+        and llm.is_model
+        and not isinstance(llm, (Replay, Recorded))
+        and kind != "batch"
+    ):
         llm = Capped(llm, max_calls, record)
     return Recorder(llm, record) if record else llm
 
