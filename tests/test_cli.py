@@ -356,7 +356,7 @@ def test_what_is_kept_and_what_is_not_is_said(folder, counted, monkeypatch):
             "the method 'hyde' needs a model",
         ),
         (
-            ["compare", "professors", "Who?", "--methods", "bm25,cot"],
+            ["compare", "professors", "Who?", "--methods", "bm25,cot", "--llm", "offline"],
             "the method 'cot' needs a model",
         ),
         (
@@ -730,7 +730,8 @@ def test_a_short_answer_is_given_unless_a_full_one_is_asked_for():
 
 
 def test_what_map_reduce_found_is_scored_of_a_hundred_and_a_rule_does_not_judge():
-    said = run("ask", "professors", GOLDEN, "--method", "graphrag-global").stdout
+    rules = ("--method", "graphrag-global", "--llm", "offline")
+    said = run("ask", "professors", GOLDEN, *rules).stdout
     assert (
         "(a rule cannot judge or summarise: see the reports)" in said
         and "by rule: the share of the question's words" in said
