@@ -12,14 +12,8 @@ from minirag.evaluate import exact_match
 from minirag.llm import load_llm
 from minirag.llm.recorded import all_recordings, recording
 from minirag.reproduce import answers, judged
-from minirag.workshop.recordings import (
-    RUNS,
-    Request,
-    broken_claims,
-    hashes,
-    read_recording,
-    requests_of,
-)
+from minirag.workshop.recorded_runs import RUNS, Request, requests_of
+from minirag.workshop.recordings import broken_claims, differing, hashes, read_recording, rebuilt
 
 PARTS = [
     pytest.param(part, marks=pytest.mark.needs(part)) if part == "musique_train" else part
@@ -61,18 +55,13 @@ def test_the_cards_numbers_are_those_of_the_recording(part):
 
 
 @pytest.mark.needs("musique_train")
-def test_the_request_files_are_written_again_byte_for_byte(requests):
-    places = {row["key"]: (row["file"], row["line"]) for p in RUNS for row in read_recording(p)}
-    files = {}
-    for part in RUNS:
-        for request in requests(part):
-            file, line = places[request.key]
-            files.setdefault(file, []).append((line, request))
+def test_the_request_files_are_written_again_byte_for_byte(encoder):
+    files = rebuilt(encoder)
     card = json.loads(shipped("recordings/cards.json").read_text(encoding="utf-8"))
-    assert hashes(files) == card["request_files"]
-    plain = {name: [request for _, request in rows] for name, rows in files.items()}
+    assert hashes(files) == card["request_files"] and differing(files) == []
+    assert differing({**files, "a01": files["a01"][::-1]}) == ["a01"]
     replies = {row["key"]: row["reply"] for part in RUNS for row in read_recording(part)}
-    assert broken_claims(plain, replies) == []
+    assert broken_claims(files, replies) == []
 
 
 def test_a_broken_claim_is_found(requests):

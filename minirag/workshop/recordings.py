@@ -11,90 +11,22 @@ import hashlib
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..algorithms.voting import normalise_answer
 from ..core.files import read_jsonl, write_atomic
-from ..corpora.shipped_and_folders import corpus_card, load_corpus, shipped
-from ..evaluate.judging import SenseQuestion, generate_questions
+from ..corpora.fetching import available
+from ..corpora.shipped_and_folders import shipped
 from ..evaluate.metrics import f1
 from ..index.vectors import AnyEncoder
-from ..llm import LLM, Completion
-from ..llm.base import Waiting, token_count, tokens_sent
-from ..llm.replay import prompt_key
-from ..methods import METHODS
-from ..prompts.task import Fields, Messages, Task
-from ..reproduce import answers, judged
-from ..reproduce.judged import LOCAL_QUESTIONS
-
-# Prompts that show no passage of the corpus.
-CLOSED_BOOK = frozenset((
-    "direct", "chain_of_thought", "hypothetical_document", "question_entities", "keywords",
-    "user_tasks", "global_questions",
-))  # fmt: skip
+from ..llm.base import token_count, tokens_sent
+from .recorded_runs import CLOSED_BOOK, RUNS, Asking, Request, requests_of
 
 SHORT = ("answer", "answer_open", "direct", "chain_of_thought")
 MARKS = ('"gold"', '"answers"', "gold passage", "accepted answer", "expected answer")
-
-
-@dataclass(frozen=True)
-class Request:
-    """A prompt: what its reply is stored under, the corpus, what it asks about, its chat."""
-
-    key: str
-    part: str
-    about: str
-    task: Task
-    messages: Messages
-
-    @property
-    def closed_book(self) -> bool:
-        return self.task.name in CLOSED_BOOK
-
-    @property
-    def line(self) -> str:
-        """The request in the OpenAI Batch format."""
-        body: dict[str, Any] = {"model": "any", "messages": self.messages}
-        body |= {"max_tokens": self.task.max_tokens}
-        if self.task.sample is not None:
-            body |= {"temperature": self.task.temperature, "seed": self.task.sample}
-        row = {"custom_id": self.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
-        return json.dumps(row, ensure_ascii=False) + "\n"
-
-
-def asked_twice(request: Request) -> bool:
-    """Whether somebody else answers the prompt once more, for agreement: one prompt in twenty."""
-    return int(request.key[:8], 16) % 20 == 0
-
-
-class Asking(LLM):
-    """Replies that exist already, and a list of every prompt that was asked for; one without a
-    reply raises `Waiting`.
-    """
-
-    name = "a large language model"
-    waits = True
-
-    def __init__(self, part: str, replies: Mapping[str, str]) -> None:
-        super().__init__()
-        self.part, self.replies = part, replies
-        self.asked: dict[str, Request] = {}
-
-    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
-        key = prompt_key(task, messages)
-        about = str(fields.get("question") or fields.get("passage") or key)
-        self.asked.setdefault(key, Request(key, self.part, about, task, messages))
-        if key not in self.replies:
-            raise Waiting("a prompt waits", self.end_round)
-        return Completion(self.replies[key], replayed=True)
-
-    def end_round(self) -> None:
-        raise Waiting("prompts wait", self.end_round)
 
 
 @dataclass
@@ -117,52 +49,6 @@ class BlindFile:
         self.tokens += tokens_sent(request.messages)
         self.about.add(request.about)
         self.closed_book[request.part] = request.closed_book
-
-
-Run = Callable[[LLM, AnyEncoder | str], object]
-
-
-def local_answers(llm: LLM, encoder: AnyEncoder | str) -> list[str]:
-    """Local search's answers to the first local questions of `harbor_news`, from the model's graph
-    and reports.
-    """
-    corpus = load_corpus("harbor_news")
-    build = METHODS["graphrag-local"].build
-    method = build(corpus, llm=llm, encoder=encoder, gleanings=1)
-    texts = [question.text for question in corpus.questions if question.kind == "local"]
-    return llm.each(lambda text: method.answer(text).text, texts[:LOCAL_QUESTIONS])
-
-
-def invented_questions(llm: LLM, encoder: AnyEncoder | str) -> list[SenseQuestion]:
-    """Ten questions about `harbor_news`, invented for five users with two tasks each."""
-    about = corpus_card("harbor_news")["description"]
-    return generate_questions(llm, about, users=5, tasks=2, questions=1)
-
-
-def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[str]:
-    """Short answers to the textbook's first questions, from the passages nearest to each."""
-    corpus = load_corpus("textbook")
-    method = METHODS["vanilla"].build(corpus, llm=llm, encoder=encoder)
-    texts = judged.asked("textbook").values()
-    return llm.each(lambda text: method.answer(text).text, texts)
-
-
-# What a recording holds: everything that these runs ask.
-RUNS: dict[str, tuple[Run, ...]] = {
-    **{part: (partial(answers.score_rows, part),) for part in answers.PARTS},
-    **{part: (partial(judged.judge_matches, part),) for part in judged.CONDITIONS},
-}
-RUNS["harbor_news"] += (local_answers, invented_questions)
-RUNS["textbook"] += (vanilla_answers,)
-
-
-def requests_of(part: str, replies: Mapping[str, str], encoder: AnyEncoder | str) -> list[Request]:
-    """Every prompt that the part's runs ask, as far as the replies lead them."""
-    llm = Asking(part, replies)
-    for run in RUNS[part]:
-        with suppress(Waiting):
-            run(llm, encoder)
-    return list(llm.asked.values())
 
 
 def blind_files(
@@ -200,54 +86,64 @@ def read_recording(part: str) -> list[dict[str, Any]]:
     return list(read_jsonl(shipped(f"recordings/{part}.jsonl")))
 
 
-def write_round(folder: Path, name: str, encoder: AnyEncoder | str) -> list[str]:
+def rebuilt(encoder: AnyEncoder | str) -> dict[str, list[Request]]:
+    """The request files behind the shipped recordings, by name, from the texts that are here."""
+    found: dict[str, list[tuple[int, Request]]] = {}
+    for part in RUNS:
+        if part != "musique_train" or available(part):
+            rows = {row["key"]: row for row in read_recording(part)}
+            replies = {key: row["reply"] for key, row in rows.items()}
+            for request in requests_of(part, replies, encoder):
+                row = rows[request.key]
+                found.setdefault(row["file"], []).append((row["line"], request))
+    ordered = {name: sorted(rows, key=lambda row: row[0]) for name, rows in sorted(found.items())}
+    return {name: [request for _, request in rows] for name, rows in ordered.items()}
+
+
+def write_round(folder: Path, name: str, encoder: AnyEncoder | str, most: int = 110) -> list[str]:
     """Write the request files of a round, `requests_{name}NN.jsonl`: every prompt that can be
-    asked now, that has no reply in the folder and stands in no request file of it. Returns a line
-    about each file.
+    asked now, that has no reply in the folder and stands in no request file of it; and into the
+    folder `again` one in twenty of those answered, for somebody else. Returns a line a file.
     """
-    replies = read_replies(folder)
-    written = {
-        row["custom_id"] for path in folder.glob("requests*.jsonl") for row in read_jsonl(path)
-    }
-    waiting = [
-        request
-        for part in RUNS
-        for request in requests_of(part, replies, encoder)
-        if request.key not in replies and request.key not in written
-    ]
+    replies, again = read_replies(folder), folder / "again"
+    files = [*folder.glob("requests*.jsonl"), *again.glob("requests*.jsonl")]
+    written = defaultdict[Path, set[str]](set)
+    for path in files:
+        written[path.parent] |= {row["custom_id"] for row in read_jsonl(path)}
+    asked = [request for part in RUNS for request in requests_of(part, replies, encoder)]
+    waiting = [request for request in asked if request.key not in replies]
+    twice = [r for r in asked if r.key in replies and int(r.key[:8], 16) % 20 == 0]
     lines = []
-    for number, requests in enumerate(blind_files(waiting, name), start=1):
-        path = folder / f"requests_{name}{number:02}.jsonl"
-        write_atomic(path, "".join(request.line for request in requests))
-        tasks = Counter(request.task.name for request in requests)
-        lines.append(f"{path.name}: {len(requests)} requests, {dict(tasks)}")
+    for place, requests in ((folder, waiting), (again, twice)):
+        new = [request for request in requests if request.key not in written[place]]
+        for number, one_file in enumerate(blind_files(new, name, most), start=1):
+            path = place / f"requests_{name}{number:02}.jsonl"
+            write_atomic(path, "".join(request.line for request in one_file))
+            lines.append(f"{path}: {len(one_file)} requests")
     return lines
 
 
-def take_replies(
-    folder: Path, again: Path, recordings: Path, encoder: AnyEncoder | str
-) -> dict[str, Any]:
+def take_replies(folder: Path, recordings: Path, encoder: AnyEncoder | str) -> dict[str, Any]:
     """Write the recording of every part from the replies in a folder, and the cards' numbers; what
-    nothing asks any more is left out. again: the folder of the second replies.
+    nothing asks any more is left out.
 
     Returns the numbers: replies, tasks, replies that broke the format, prompts that wait, and
     agreement for each part; the hashes of the request files.
     """
-    replies, second = read_replies(folder), read_replies(again)
+    replies, second = read_replies(folder), read_replies(folder / "again")
     places = {
         row["custom_id"]: (path.stem.removeprefix("requests_"), number)
         for path in sorted(folder.glob("requests*.jsonl"))
         for number, row in enumerate(read_jsonl(path), start=1)
     }
-    files = defaultdict[str, list[tuple[int, Request]]](list)
+    files = defaultdict[str, list[Request]](list)
     parts = {}
     for part in RUNS:
         asked = requests_of(part, replies, encoder)
         answered = [request for request in asked if request.key in replies]
         answered.sort(key=lambda request: places[request.key])
         for request in answered:
-            file, line = places[request.key]
-            files[file].append((line, request))
+            files[places[request.key][0]].append(request)
         rows = [recorded_row(r, replies[r.key], *places[r.key]) for r in answered]
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         write_atomic(recordings / f"{part}.jsonl", text)
@@ -258,6 +154,8 @@ def take_replies(
             "broke the format": sum(r.task.parse(replies[r.key])[1] > 0 for r in answered),
             "asked twice": agreement(answered, replies, second),
         }
+    for requests in files.values():
+        requests.sort(key=lambda request: places[request.key])
     numbers = {"parts": parts, "request_files": hashes(files)}
     write_atomic(recordings / "cards.json", json.dumps(numbers, indent=1) + "\n")
     return numbers
@@ -289,13 +187,22 @@ def recorded_row(request: Request, reply: str, file: str, line: int) -> dict[str
     }  # fmt: skip
 
 
-def hashes(files: Mapping[str, list[tuple[int, Request]]]) -> dict[str, str]:
-    """The SHA-256 of every request file, written again from its requests."""
-    found = {}
-    for name, requests in sorted(files.items()):
-        lines = [request.line for _, request in sorted(requests, key=lambda pair: pair[0])]
-        found[name] = hashlib.sha256("".join(lines).encode()).hexdigest()
-    return found
+def hashes(files: Mapping[str, Iterable[Request]]) -> dict[str, str]:
+    """The SHA-256 of every request file."""
+    texts = {name: "".join(r.line for r in requests) for name, requests in sorted(files.items())}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+
+
+def differing(files: Mapping[str, Iterable[Request]]) -> list[str]:
+    """The request files that are not those that were answered. Files that also hold prompts over
+    texts that are not here cannot be compared, and are none of these.
+    """
+    rows = [row for part in RUNS for row in read_recording(part)]
+    whole = Counter(row["file"] for row in rows)
+    card = json.loads(shipped("recordings/cards.json").read_text(encoding="utf-8"))["request_files"]
+    complete = {name: list(requests) for name, requests in files.items()}
+    complete = {name: found for name, found in complete.items() if len(found) == whole[name]}
+    return [name for name, value in hashes(complete).items() if value != card[name]]
 
 
 def broken_claims(files: Mapping[str, list[Request]], replies: Mapping[str, str]) -> list[str]:
