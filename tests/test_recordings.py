@@ -95,7 +95,7 @@ def test_another_question_falls_back_to_the_rule_and_says_so(encoder):
     method = mr.METHODS["bm25"].build(corpus, llm="recorded", encoder=encoder)
     answer = method.answer("Who paid for the harbour wall?")
     assert answer.llm == (
-        "offline rules (not a language model); no recording holds this question's prompts"
+        "offline rules (not a language model); not recorded for this wording, method and k"
     )
     needy = mr.METHODS["zeroshot"].build(corpus, llm="recorded")
     with pytest.raises(

@@ -36,8 +36,8 @@ class Recorded(LLM):
     replies = "recorded replies of a large language model"
     travels = True
     note = (
-        "Replayed: a large language model's replies, recorded blind (data/recordings/README.md). "
-        "All other calls were answered by the offline rules."
+        "Calls counted as replayed: a large language model's recorded replies "
+        "(data/recordings/README.md). The others: the offline rules; nothing was sent anywhere."
     )
 
     def __init__(self) -> None:
@@ -48,9 +48,9 @@ class Recorded(LLM):
         row = all_recordings().get(prompt_key(task, messages))
         if row is None and task.rule is None:
             raise MiniragError(
-                f"needs a model: no recording holds this prompt of the task {task.name!r}, and no "
-                "rule can answer it. Pass llm='openai:MODEL' or another one, or ask a question of "
-                "the corpus as it is written there."
+                f"needs a model: no recording holds this prompt of the task {task.name!r} (wording,"
+                " method and k must be as recorded: data/recordings/README.md), and no rule can "
+                "answer it. Pass llm='openai:MODEL' or another one."
             )
         return replayed(row) if row else self.rules.complete(task, messages, fields)
 
@@ -58,5 +58,5 @@ class Recorded(LLM):
         if not spent.asked:
             return self.replies
         if not spent.replayed:
-            return f"{self.rules.name}; no recording holds this question's prompts"
+            return f"{self.rules.name}; not recorded for this wording, method and k"
         return f"{self.replies}; {spent.asked} of {spent.calls} calls by the offline rules"
