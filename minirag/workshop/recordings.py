@@ -73,7 +73,7 @@ def blind_files(
 
 def read_replies(folder: Path) -> dict[str, str]:
     """{key: reply} of all `responses*.jsonl` in a folder; the first reply to a prompt counts."""
-    replies: dict[str, str] = {}
+    replies = dict[str, str]()
     for path in sorted(folder.glob("responses*.jsonl")):
         for row in read_jsonl(path):
             choice = row["response"]["body"]["choices"][0]
@@ -82,8 +82,14 @@ def read_replies(folder: Path) -> dict[str, str]:
 
 
 def read_recording(part: str) -> list[dict[str, Any]]:
-    """The rows of a shipped recording."""
-    return list(read_jsonl(shipped(f"recordings/{part}.jsonl")))
+    """The rows of a shipped recording, none where there is none yet."""
+    path = shipped("recordings") / f"{part}.jsonl"
+    return list(read_jsonl(path)) if path.is_file() else []
+
+
+def shipped_replies() -> dict[str, str]:
+    """{key: reply} of all shipped recordings."""
+    return {row["key"]: row["reply"] for part in RUNS for row in read_recording(part)}
 
 
 def rebuilt(encoder: AnyEncoder | str) -> dict[str, list[Request]]:
@@ -102,10 +108,11 @@ def rebuilt(encoder: AnyEncoder | str) -> dict[str, list[Request]]:
 
 def write_round(folder: Path, name: str, encoder: AnyEncoder | str, most: int = 110) -> list[str]:
     """Write the request files of a round, `requests_{name}NN.jsonl`: every prompt that can be
-    asked now, that has no reply in the folder and stands in no request file of it; and into the
+    asked now, that has no reply yet and stands in no request file of the folder; and into the
     folder `again` one in twenty of those answered, for somebody else. Returns a line a file.
     """
-    replies, again = read_replies(folder), folder / "again"
+    replies = shipped_replies() | read_replies(folder)
+    again = folder / "again"
     files = [*folder.glob("requests*.jsonl"), *again.glob("requests*.jsonl")]
     written = defaultdict[Path, set[str]](set)
     for path in files:
@@ -124,14 +131,16 @@ def write_round(folder: Path, name: str, encoder: AnyEncoder | str, most: int = 
 
 
 def take_replies(folder: Path, recordings: Path, encoder: AnyEncoder | str) -> dict[str, Any]:
-    """Write the recording of every part from the replies in a folder, and the cards' numbers; what
-    nothing asks any more is left out.
+    """Write the recording of every part from the shipped replies and those in a folder, and the
+    cards' numbers; what nothing asks any more is left out.
 
     Returns the numbers: replies, tasks, replies that broke the format, prompts that wait, and
     agreement for each part; the hashes of the request files.
     """
-    replies, second = read_replies(folder), read_replies(folder / "again")
-    places = {
+    replies = shipped_replies() | read_replies(folder)
+    second = read_replies(folder / "again")
+    places = {row["key"]: (row["file"], row["line"]) for p in RUNS for row in read_recording(p)}
+    places |= {
         row["custom_id"]: (path.stem.removeprefix("requests_"), number)
         for path in sorted(folder.glob("requests*.jsonl"))
         for number, row in enumerate(read_jsonl(path), start=1)
