@@ -89,6 +89,7 @@ def test_version_and_help():
         "map --write",
         "handouts",
         "refresh",
+        "recordings",
     ]
     described = (everyone + maintainers)[listed.index("Commands:") :].splitlines()
     assert not [

@@ -24,11 +24,18 @@ QUESTION = typer.Argument(help="In quotes.")
 DEFAULT = "bm25,dense,hipporag,graphrag-local"  # words, vectors, a walk, entities and their reports
 
 
+ASKED_LLM = typer.Option(
+    None,
+    help=f"{opening.SPECS}; by default recorded for a corpus of the kit, else offline; "
+    f"{opening.BATCHES}.",
+)
+
+
 def ask(
     corpus: str = opening.CORPUS,
     question: str = QUESTION,
     method: str = typer.Option("hipporag", help="One of `minirag methods`."),
-    llm: str | None = opening.ASKED_LLM,
+    llm: str | None = ASKED_LLM,
     encoder: str = opening.ENCODER,
     k: int = opening.K,
     task: str | None = typer.Option(
@@ -63,7 +70,7 @@ def ask(
     from ..methods.graph_prompted import NeedsTraining
 
     check_question(question)
-    llm = llm or opening.default_llm(corpus, dry_run)
+    llm = llm or default_llm(corpus, dry_run)
     METHODS[one_of(method, list(METHODS), "method")].check_task(task)
     options = {"trained": str(trained.expanduser().resolve())} if trained else {}
     if trained and not METHODS[method].needs_training:
@@ -93,6 +100,13 @@ def ask(
     return None
 
 
+def default_llm(where: str, dry_run: bool) -> str:
+    """The recordings for a corpus of the kit; a dry run counts what a live model would be asked."""
+    from ..corpora.shipped_and_folders import list_corpora
+
+    return "recorded" if where in list_corpora() and not dry_run else "offline"
+
+
 def check_question(question: str) -> None:
     """Raise for an empty question."""
     if not question.strip():
@@ -105,7 +119,7 @@ def compare(
     methods: str | None = typer.Option(
         None, help=f"Names with commas between them; by default {DEFAULT}."
     ),
-    llm: str | None = opening.ASKED_LLM,
+    llm: str | None = ASKED_LLM,
     encoder: str = opening.ENCODER,
     k: int = opening.K,
     dry_run: bool = opening.DRY_RUN,
@@ -125,7 +139,7 @@ def compare(
     from ..methods import METHODS
 
     check_question(question)
-    llm = llm or opening.default_llm(corpus, dry_run)
+    llm = llm or default_llm(corpus, dry_run)
     names = split_names(DEFAULT if methods is None else methods, list(METHODS), "method")
     session = open_session(
         corpus, names, llm, encoder, extraction, record, base_url, dry_run,

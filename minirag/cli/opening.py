@@ -30,9 +30,6 @@ LIVE = "openai:MODEL, ollama:MODEL, hf:MODEL_OR_PATH or batch:FOLDER"
 SPECS = f"offline, recorded, replay:FILE, {LIVE}"
 BATCHES = "a batch's prompts go to files, and the command goes on when a service answered them"
 LLM_SPEC = typer.Option("offline", help=f"{SPECS}; {BATCHES}.")
-ASKED_LLM = typer.Option(
-    None, help=f"{SPECS}; by default recorded for a corpus of the kit, else offline; {BATCHES}."
-)
 ENCODER = typer.Option("minilm", help="minilm, lsa (needs no weights) or hf:MODEL_OR_PATH.")
 EXTRACTION = typer.Option(
     None,
@@ -169,13 +166,6 @@ def open_session(
     return Session(
         corpus, model, llm, encoder, extractions, about, gold, untrainable, base_url, dry_run
     )
-
-
-def default_llm(where: str, dry_run: bool) -> str:
-    """The recordings for a corpus of the kit; a dry run counts what a live model would be asked."""
-    from ..corpora.shipped_and_folders import list_corpora
-
-    return "recorded" if where in list_corpora() and not dry_run else "offline"
 
 
 def graph_source(corpus: "Corpus", extraction: str | None, spec: str, llm: "LLM") -> str:

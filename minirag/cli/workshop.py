@@ -217,7 +217,7 @@ def recordings(
     ),
     take: bool = typer.Option(False, "--take", help="Make the recordings of the folder's replies."),
 ) -> None:
-    """Write the request files of the shipped recordings again, and compare them with their card."""
+    """Write and check the request files of recorded replies."""
     from ..corpora.shipped_and_folders import shipped
     from ..encoders.text_encoders import load_encoder
     from ..workshop import recordings as made
