@@ -23,9 +23,10 @@ from ..corpora.shipped_and_folders import shipped
 from ..evaluate.metrics import f1
 from ..index.vectors import AnyEncoder
 from ..llm.base import token_count, tokens_sent
-from .recorded_runs import CLOSED_BOOK, RUNS, Asking, Request, requests_of
+from .recorded_runs import RUNS, Asking, Request, requests_of
 
 SHORT = ("answer", "answer_open", "direct", "chain_of_thought")
+ANSWERING = ("answer", "answer_open", "full_answer", "direct", "chain_of_thought")
 MARKS = ('"gold"', '"answers"', "gold passage", "accepted answer", "expected answer")
 
 
@@ -219,7 +220,6 @@ def broken_claims(files: Mapping[str, list[Request]], replies: Mapping[str, str]
     a closed-book prompt beside passages of its corpus, a question's gold passages or accepted
     answers named as such, or another answer in a prompt that asks for one.
     """
-    answering = {"answer", "answer_open", "full_answer", *CLOSED_BOOK}
     texts = {key: reply for key, reply in replies.items() if len(reply) > 60}
     found = []
     for name, requests in files.items():
@@ -231,7 +231,7 @@ def broken_claims(files: Mapping[str, list[Request]], replies: Mapping[str, str]
         for request in requests:
             shown = "\n".join(message["content"] for message in request.messages)
             marks = [mark for mark in MARKS if mark in shown.lower()]
-            if request.task.name in answering:
+            if request.task.name in ANSWERING:
                 marks += [key for key, reply in texts.items() if reply in shown]
             found += [f"{name}: {request.key} shows {mark}" for mark in marks]
     return found
