@@ -16,7 +16,7 @@ from minirag.cli.reproduce import METHOD_HEADERS, markdown_table, method_rows
 from minirag.cli.show import markdown
 from minirag.core.trace import NodeStep, WalkStep
 from minirag.corpora.shipped_and_folders import load_corpus
-from minirag.evaluate import compare, exact_match, load_expected
+from minirag.evaluate import compare, evaluate_answers, exact_match, load_expected
 from minirag.index import adjacency_matrix
 from minirag.methods import METHODS
 from minirag.reproduce.retrieval_tables import row_names
@@ -92,6 +92,9 @@ def test_the_rules_answer_as_few_questions_as_it_says():
         for known in corpus.questions
         if exact_match(method.answer(known.text).text, known.answers)
     ]
+    recorded = METHODS["hipporag"].build(corpus, "recorded", extraction="annotations")
+    scores, _ = evaluate_answers(recorded, corpus.questions)
+    assert f"model: {scores['EM'] * 24 / 100:.0f} of the 24 right" in README
     said = f"the {len(corpus.questions)} questions to `professors` it gets {len(right)} right"
     assert right == [QUESTION] and f"of {said}, the one above" in README
 
@@ -292,3 +295,15 @@ def test_the_grag_tables_are_the_stored_ones(target):
     for label, (row, paper) in labels.items():
         beside = f"{rows[paper]['metrics'][metric]['paper']:g}" if paper else ""
         assert f"| {label} | {with_spread(rows[row], metric)} | {beside} |\n" in README
+
+
+def test_the_table_of_recorded_answers_is_the_stored_one():
+    stored = load_expected("answers")["rows"]
+    for name, row in stored.items():
+        if "Wang" not in name:
+            part, method = name.split(" ")
+            cells = [str(row["metrics"][metric]["ours"]) for metric in ("n", "EM", "F1")]
+            table = README[README.index("| method | professors n |") :]
+            line = next(line for line in table.splitlines() if line.startswith(f"| {method} |"))
+            shown = line.split(" | ")[1:4] if part == "professors" else line.split(" | ")[4:7]
+            assert [cell.strip(" |") for cell in shown] == cells, name

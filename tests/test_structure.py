@@ -19,8 +19,8 @@ STRICT = [
     for path in sorted((PACKAGE / name).rglob("*.py"))
 ]
 
-MAX_FILES = 171
-MAX_CODE_LINES = 20_060
+MAX_FILES = 176
+MAX_CODE_LINES = 20_685
 MAX_FILE = 300  # lines of a file, all of them
 MAX_ANY, MAX_IGNORED = 20, 20
 MAX_BARE = 0  # without a reason

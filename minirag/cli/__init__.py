@@ -17,7 +17,7 @@ from .ask import ask, compare, record
 from .reproduce import fetch, methods, reproduce
 from .show import BAD_INPUT, MAINTAINERS, STOPPED, as_options, complain, did_you_mean, note, one_of
 from .train import train
-from .workshop import check, handouts, lab, paper_map, refresh
+from .workshop import check, handouts, lab, paper_map, recordings, refresh
 
 __all__ = ["app", "main"]
 
@@ -123,9 +123,18 @@ def minirag(version: bool = VERSION) -> None:
 
 
 COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, methods, paper_map, handouts)
-COMMANDS += (lab, refresh, check, fetch, reproduce, record, train)  # as --help lists them
+COMMANDS += (
+    lab,
+    refresh,
+    recordings,
+    check,
+    fetch,
+    reproduce,
+    record,
+    train,
+)  # as --help lists them
 for command in COMMANDS:
-    panel = MAINTAINERS if command in (handouts, refresh) else None
+    panel = MAINTAINERS if command in (handouts, recordings, refresh) else None
     app.command("map" if command is paper_map else None, rich_help_panel=panel)(command)
 
 

@@ -24,11 +24,18 @@ QUESTION = typer.Argument(help="In quotes.")
 DEFAULT = "bm25,dense,hipporag,graphrag-local"  # words, vectors, a walk, entities and their reports
 
 
+ASKED_LLM = typer.Option(
+    None,
+    help=f"{opening.SPECS}; by default recorded for a corpus of the kit, else offline; "
+    f"{opening.BATCHES}.",
+)
+
+
 def ask(
     corpus: str = opening.CORPUS,
     question: str = QUESTION,
     method: str = typer.Option("hipporag", help="One of `minirag methods`."),
-    llm: str = opening.LLM_SPEC,
+    llm: str | None = ASKED_LLM,
     encoder: str = opening.ENCODER,
     k: int = opening.K,
     task: str | None = typer.Option(
@@ -63,6 +70,7 @@ def ask(
     from ..methods.graph_prompted import NeedsTraining
 
     check_question(question)
+    llm = llm or default_llm(corpus, dry_run)
     METHODS[one_of(method, list(METHODS), "method")].check_task(task)
     options = {"trained": str(trained.expanduser().resolve())} if trained else {}
     if trained and not METHODS[method].needs_training:
@@ -92,6 +100,13 @@ def ask(
     return None
 
 
+def default_llm(where: str, dry_run: bool) -> str:
+    """The recordings for a corpus of the kit; a dry run counts what a live model would be asked."""
+    from ..corpora.shipped_and_folders import list_corpora
+
+    return "recorded" if where in list_corpora() and not dry_run else "offline"
+
+
 def check_question(question: str) -> None:
     """Raise for an empty question."""
     if not question.strip():
@@ -104,7 +119,7 @@ def compare(
     methods: str | None = typer.Option(
         None, help=f"Names with commas between them; by default {DEFAULT}."
     ),
-    llm: str = opening.LLM_SPEC,
+    llm: str | None = ASKED_LLM,
     encoder: str = opening.ENCODER,
     k: int = opening.K,
     dry_run: bool = opening.DRY_RUN,
@@ -124,6 +139,7 @@ def compare(
     from ..methods import METHODS
 
     check_question(question)
+    llm = llm or default_llm(corpus, dry_run)
     names = split_names(DEFAULT if methods is None else methods, list(METHODS), "method")
     session = open_session(
         corpus, names, llm, encoder, extraction, record, base_url, dry_run,
@@ -183,7 +199,7 @@ def show_side_by_side(
 
 def record(
     corpus: str = opening.CORPUS,
-    llm: str = typer.Option(..., help=opening.SPECS.removeprefix("offline, replay:FILE, ") + "."),
+    llm: str = typer.Option(..., help=f"{opening.LIVE}."),
     file: Path = typer.Option(..., help="The recording; one that exists is continued."),
     questions: int | None = typer.Option(
         None, min=0, help="How many of the corpus's questions; by default all."

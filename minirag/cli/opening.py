@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 OWN_TEXTS = "A corpus of the kit, a dataset, or a folder or file of your own texts."
 CORPUS = typer.Argument(metavar="CORPUS_OR_FOLDER", help=OWN_TEXTS)
 K = typer.Option(5, "-k", min=1, help="How many passages.")
-SPECS = "offline, replay:FILE, openai:MODEL, ollama:MODEL, hf:MODEL_OR_PATH or batch:FOLDER"
+LIVE = "openai:MODEL, ollama:MODEL, hf:MODEL_OR_PATH or batch:FOLDER"
+SPECS = f"offline, recorded, replay:FILE, {LIVE}"
 BATCHES = "a batch's prompts go to files, and the command goes on when a service answered them"
 LLM_SPEC = typer.Option("offline", help=f"{SPECS}; {BATCHES}.")
 ENCODER = typer.Option("minilm", help="minilm, lsa (needs no weights) or hf:MODEL_OR_PATH.")
@@ -45,6 +46,7 @@ SUBMIT = typer.Option(False, "--submit", help="Send the files of batch:FOLDER, w
 
 STATES = {"reused": "reused from an earlier run", "kept": "built and kept for the next question"}
 RULES = "rules"  # the extraction that is none: the text is read anew
+SHIPPED = ("offline", "recorded")
 KINDS = ("replay", "batch", "openai", "ollama", "hf")
 FORMS = f"{SPECS} (openai:MODEL with --base-url for any compatible server)"
 FAMILIES = dict.fromkeys("gpt chatgpt o1 o3 o4".split(), "openai")
@@ -170,7 +172,7 @@ def graph_source(corpus: "Corpus", extraction: str | None, spec: str, llm: "LLM"
     """Who read the graph that the methods walk, and how to have it read by another."""
     sources = {name: known.source for name, known in corpus.extractions.items()}
     if extraction is not None:
-        reader = "the offline rules" if spec == "offline" else llm.name
+        reader = "the offline rules" if spec in SHIPPED else llm.name
         return f"Graph: {sources[extraction]}; --extraction {RULES} lets {reader} read the text"
     also = [f"; also here: --extraction {name} ({source})" for name, source in sources.items()]
     return "".join([f"Graph: read by {llm.name}", *also[:1]])
@@ -216,7 +218,7 @@ def extraction_for(name: str, corpus: "Corpus", extraction: str | None, llm: str
     if METHODS[name].graph_type == "none" or extraction == RULES:
         return None
     if extraction is None:
-        return next(iter(corpus.extractions), None) if llm == "offline" else None
+        return next(iter(corpus.extractions), None) if llm in SHIPPED else None
     if not corpus.extractions:
         raise MiniragError(
             f"{corpus.name!r} comes without triples: leave --extraction out, and its text is read."
@@ -234,7 +236,7 @@ def open_llm(
     from ..llm import load_llm
 
     kind, _, name = spec.partition(":")
-    if spec != "offline" and not (kind in KINDS and name):
+    if spec not in SHIPPED and not (kind in KINDS and name):
         meant = _meant(spec, kind, name)
         hint = f" Did you mean {meant!r}?" if meant else ""
         raise MiniragError(f"there is no language model {spec!r}.{hint} --llm takes {FORMS}.")
@@ -281,7 +283,7 @@ def _meant(spec: str, kind: str, name: str) -> str | None:
             return f"{family}:{spec}"
     if "/" in spec:
         return f"hf:{spec}"
-    return next(iter(difflib.get_close_matches(spec, ["offline"], n=1, cutoff=0.5)), None)
+    return next(iter(difflib.get_close_matches(spec, SHIPPED, n=1, cutoff=0.5)), None)
 
 
 def encoder_named(spec: str) -> str:

@@ -183,8 +183,11 @@ def cost_lines(llm: "LLM") -> list[str]:
 
 def answer_lines(answer: "Answer", method: "Method") -> list[str]:
     """The answer and who wrote it, and where to look if a rule could not write it."""
+    from ..llm.offline import OfflineRules
+
     line = f"Answer, by {answer.llm}: {answer.text or '(none found)'}"
-    if method.llm.is_model or not is_mapped(answer.retrieval):
+    by_rule = answer.llm.startswith(OfflineRules.name)
+    if not by_rule or not is_mapped(answer.retrieval):
         return [line]
     where = "reports" if method.granularity == ("Community",) else "passages"
     return [line, f"(a rule cannot judge or summarise: see the {where})"]

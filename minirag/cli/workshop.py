@@ -13,6 +13,7 @@ from pathlib import Path
 import typer
 
 from ..core.errors import MiniragError
+from ..core.files import write_atomic
 from .show import FAILED, MAINTAINERS, complain, did_you_mean, say
 
 START = "00_start_here.ipynb"
@@ -207,3 +208,32 @@ def _entries(whole: str) -> Sequence[tuple[tuple[str, ...], str]]:
         elif row := re.match(r"\| `([^`]+)` \|", line):
             entries.append(((paper, row[1]), f"{paper} {line}"))
     return entries
+
+
+def recordings(
+    folder: Path = typer.Argument(help="Where request files and replies lie."),
+    name: str | None = typer.Option(
+        None, "--round", help="Write the prompts that wait for a reply, in files of this name."
+    ),
+    take: bool = typer.Option(False, "--take", help="Make the recordings of the folder's replies."),
+) -> None:
+    """Write and check the request files of recorded replies."""
+    from ..corpora.shipped_and_folders import shipped
+    from ..encoders.text_encoders import load_encoder
+    from ..workshop import recordings as made
+
+    encoder = load_encoder("minilm")
+    if name:
+        return say(*made.write_round(folder, name, encoder))
+    if take:
+        taken = made.take_replies(folder, shipped("recordings"), encoder)["parts"]
+        return say(*(f"{part}: {numbers}" for part, numbers in taken.items()))
+    files = made.rebuilt(encoder)
+    differing = made.differing(files)
+    for file, requests in files.items():
+        write_atomic(folder / f"requests_{file}.jsonl", "".join(r.line for r in requests))
+    say(f"{len(files)} request files in {folder}; {len(files) - len(differing)} as the card says.")
+    if differing:
+        complain(f"not as the card says: {', '.join(differing)}")
+        raise typer.Exit(FAILED)
+    return None

@@ -2,6 +2,7 @@
 batches, local Hugging Face models. `load_llm` goes from a name to a model.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ from .batch import Batch
 from .batch_files import BatchFolder
 from .ledger import Counts, Ledger
 from .offline import DryRun, OfflineRules
+from .recorded import Recorded
 from .replay import Recorder, Replay
 
 __all__ = ["LLM", "Completion", "Counts", "Ledger", "Waiting", "load_llm"]
 
+SHIPPED: dict[str, Callable[[], LLM]] = {"offline": OfflineRules, "recorded": Recorded}
 KINDS = ("replay", "batch", "openai", "ollama", "hf")
 FORMS = (
-    "'offline', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL', 'batch:FOLDER' or "
+    "'offline', 'recorded', 'replay:FILE', 'openai:MODEL', 'ollama:MODEL', 'batch:FOLDER' or "
     "'hf:MODEL_OR_PATH' ('openai:MODEL' with base_url=... for any compatible server)"
 )
 
@@ -44,6 +47,9 @@ def load_llm(
     come from OPENAI_API_KEY or MINIRAG_API_KEY, addresses also from MINIRAG_BASE_URL or
     OPENAI_BASE_URL.
 
+    'recorded' takes the kit's recordings of a large language model where they hold the prompt, and
+    the offline rules elsewhere; an answer says which.
+
     'batch:FOLDER' writes all prompts of a round to FOLDER/requests-NNN.jsonl in the OpenAI Batch
     format and stops with `Waiting`. Have a service answer them (`vllm run-batch`, OpenAI's web
     page), put its output there as responses-NNN.jsonl, and run the same again; methods that ask
@@ -52,7 +58,11 @@ def load_llm(
     go through `llm.each`, so that all their prompts are in one batch.
     """
     kind, _, name = spec.partition(":") if isinstance(spec, str) else ("", "", "")
-    if not isinstance(spec, LLM) and spec != "offline" and not (kind in KINDS and name):
+    if (
+        not isinstance(spec, LLM)
+        and spec not in ("offline", "recorded")
+        and not (kind in KINDS and name)
+    ):
         raise MiniragError(f"unknown language model {spec!r}. Give {FORMS}.")
     if (model or submit) and kind != "batch":
         raise MiniragError(f"{spec!r}: model= and submit= belong to llm='batch:FOLDER'.")
@@ -62,8 +72,8 @@ def load_llm(
     server: dict[str, Any]
     if isinstance(spec, LLM):
         llm = spec
-    elif spec == "offline":
-        llm = OfflineRules()
+    elif spec in SHIPPED:
+        llm = SHIPPED[spec]()
     elif kind == "replay":
         llm = Replay(name)
     elif kind == "hf":
@@ -78,7 +88,12 @@ def load_llm(
 
         server = {"base_url": base_url, "timeout": timeout, "attempts": attempts}
         llm = OpenAICompatible(kind, name, **server, **options)
-    if max_calls is not None and llm.is_model and not isinstance(llm, Replay) and kind != "batch":
+    if (
+        max_calls is not None
+        and llm.is_model
+        and not isinstance(llm, (Replay, Recorded))
+        and kind != "batch"
+    ):
         llm = Capped(llm, max_calls, record)
     return Recorder(llm, record) if record else llm
 

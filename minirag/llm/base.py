@@ -73,6 +73,10 @@ class LLM:
     def __repr__(self) -> str:
         return self.name
 
+    def signed(self, spent: Counts) -> str:
+        """Who wrote an answer that took these calls."""
+        return self.name
+
     def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
         raise MiniragError(
             f"{type(self).__name__} must implement complete(task, messages, fields) "

@@ -45,10 +45,13 @@ class BatchFolder:
         """What is wrong, each with its number."""
         failed = sum(key not in self.answers for key in self.failed)
         counts = {"without an answer": failed, **self.counts}
+        read = {path.name for kind in ("requests", "responses") for path in self.files(kind)}
+        other = sorted({path.name for path in self.path.glob("*.jsonl")} - read)
+        counts[f"files not read ({', '.join(other)}: responses-NNN.jsonl are)"] = len(other)
         return [f"{number} {what}" for what, number in sorted(counts.items()) if number]
 
     def files(self, kind: str) -> list[Path]:
-        return sorted(path for path in self.path.glob(f"{kind}-*.jsonl") if path.is_file())
+        return sorted(path for path in self.path.glob(f"{kind}*.jsonl") if path.is_file())
 
     def read(self) -> None:
         """Read the files anew if there are other answers than before. The next request begins a
@@ -75,6 +78,14 @@ class BatchFolder:
             with path.open("rb") as file:
                 for row in rows_in(file, self.counts):
                     self._note_response(path.name, row)
+        self._note_lost()
+
+    def _note_lost(self) -> None:
+        """A request without a line in the responses failed, once its file has come back."""
+        back = {names[-1] for key, names in self.asked.items() if not self.waits(key)}
+        for key, names in self.asked.items():
+            if self.waits(key) and names[-1] in back:
+                self.failed.setdefault(key, {})[names[-1]] = "no line in the responses"
 
     def _note_response(self, name: str, row: Row) -> None:
         key, read = row["custom_id"], read_response(row)
@@ -93,13 +104,15 @@ class BatchFolder:
         """For each requests file the ids that wait for an answer to it."""
         found: dict[str, list[str]] = {}
         for key, names in self.asked.items():
-            if key not in self.answers and self.waits(key):
+            if self.waits(key):
                 found.setdefault(names[-1], []).append(key)
         return found
 
     def waits(self, key: str) -> bool:
         """Whether a request was written that has neither an answer nor an error yet."""
-        return len(self.failed.get(key, ())) < len(self.asked.get(key, ()))
+        return key not in self.answers and len(self.failed.get(key, ())) < len(
+            self.asked.get(key, ())
+        )
 
     def lines_of(self, name: str, keys: Sequence[str]) -> bytes:
         """The lines of a requests file that hold these ids, each once."""

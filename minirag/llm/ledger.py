@@ -3,8 +3,7 @@ compare.
 """
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, fields
 from html import escape
 from typing import Any
@@ -37,14 +36,6 @@ class Counts:
     @property
     def asked(self) -> int:
         return self.calls - self.replayed
-
-
-@dataclass
-class Spent:
-    """The tokens of a block of code, filled in when it ends; see `Ledger.spent`."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 class Ledger:
@@ -89,16 +80,6 @@ class Ledger:
     def __sub__(self, earlier: "Ledger") -> "Ledger":
         now = self.snapshot()
         return Ledger({stage: now[stage] - earlier[stage] for stage in now._counts}, self.note)
-
-    @contextmanager
-    def spent(self) -> Iterator[Spent]:
-        """`with llm.ledger.spent() as spent:` gives `spent.prompt_tokens` and
-        `spent.completion_tokens` of all that was asked in the block, once it has ended.
-        """
-        before, spent = self.snapshot(), Spent()
-        yield spent
-        total = (self - before).total
-        spent.prompt_tokens, spent.completion_tokens = total.prompt_tokens, total.completion_tokens
 
     def table(self) -> list[dict[str, Any]]:
         """One row (a dict) per stage that was used, then the total."""

@@ -25,7 +25,7 @@ from ..core.options import (
 from ..core.results import Answer, Passage, Retrieval
 from ..core.trace import ChunkStep, Step, Trace
 from ..index.vectors import AnyEncoder
-from ..llm import LLM, Ledger, load_llm
+from ..llm import LLM, Counts, Ledger, load_llm
 from ..operators import rank
 from ..operators.ranking import Ties
 from ..prompts import Task, find_task
@@ -87,6 +87,8 @@ class Writer(Protocol):
 
     @property
     def ledger(self) -> Ledger: ...
+
+    def signed(self, spent: Counts) -> str: ...
 
 
 class Method:
@@ -222,9 +224,11 @@ class Method:
         """
         reader, writer = self.reader(task), self.writer
         retrieval = self.retrieve(question, k)
-        with writer.ledger.spent() as spent:
-            text, retrieval = self.generate(retrieval, reader)
-        return Answer(text, writer.name, retrieval, spent.prompt_tokens, spent.completion_tokens)
+        before = writer.ledger.snapshot()
+        text, retrieval = self.generate(retrieval, reader)
+        spent = (writer.ledger - before).total
+        tokens = (spent.prompt_tokens, spent.completion_tokens)
+        return Answer(text, writer.signed(spent), retrieval, *tokens)
 
 
 class StoredMethod(Method):

@@ -78,13 +78,14 @@ def index_folder(
 
 @functools.cache
 def code_version(package: Path = Path(__file__).parents[1]) -> str:
-    """A hash of the code that decides what is built, and of the shipped corpora.
+    """A hash of the code that decides what is built, and of the shipped corpora and recordings.
 
     It is taken from the files themselves, so that nobody has to think of raising a number.
     """
     code = [file for file in package.rglob("*.py") if _layer(file, package) not in AFTERWARDS]
     digest = hashlib.sha256()
-    for path in (*sorted(code), *sorted(shipped("corpora").rglob("*.jsonl"))):
+    data = [*shipped("corpora").rglob("*.jsonl"), *shipped("recordings").rglob("*.jsonl")]
+    for path in (*sorted(code), *sorted(data)):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -75,6 +75,10 @@ class Trained:
         written = len(self.model.language.ids(answer))
         self.ledger.add("answer", Counts(1, 2 + len(prompt), written))
 
+    def signed(self, spent: Counts) -> str:
+        """Who wrote an answer: this model."""
+        return self.name
+
 
 def describe(told: dict[str, Any]) -> str:
     """Method, language model and its size, and what it was trained on, in one line."""

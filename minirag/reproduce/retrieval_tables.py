@@ -15,6 +15,7 @@ from ..index.vectors import AnyEncoder
 from ..llm import load_llm
 from ..methods import METHODS, HippoRAG, Method
 from ..methods.rich_graph import rich_graph_of
+from . import answers, judged
 from .detours import detours_rows, reproduce_detours
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce
@@ -78,6 +79,10 @@ TARGETS = {
     "graph network; models trained here, about 10 minutes",
     "expla_graphs": "rung 1: GRAG's Table 2 on ExplaGraphs, and what rules and small classifiers "
     "reach there without reading the graph",
+    "answers": "rung 0 and 1, recorded: EM and F1 of a large language model's answers on the "
+    "professors and, where its passages are, MuSiQue, as in Wang's Table V",
+    "judged": "rung 0, recorded: a large language model's verdicts on answers of GraphRAG's "
+    "conditions (its Figure 4) and of PathRAG and its baselines (its Tables 1 to 3)",
     "musique": FULL.format("MuSiQue"),
     "2wikimultihopqa": FULL.format("2WikiMultiHopQA"),
     "hotpotqa": FULL.format("HotpotQA"),
@@ -86,6 +91,8 @@ OWN: dict[str, Callable[..., dict[str, Any]]] = {
     "paths": reproduce_paths,
     "detours": reproduce_detours,
     "expla_graphs": reproduce_expla_graphs,
+    "answers": answers.reproduce_answers,
+    "judged": judged.reproduce_judged,
 }
 OWN_ROWS = ("dulce", *OWN)  # targets with rows of their own; the others share `ROWS`
 
@@ -132,6 +139,7 @@ def row_names(target: str, all_rows: bool = True) -> list[str]:
     if target == "expla_graphs":
         return expla_rows()
     own = {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}
+    own |= {"answers": answers.row_names(), "judged": judged.row_names()}
     return own.get(target) or [row.name for row in ROWS]
 
 

@@ -1,0 +1,62 @@
+"""The kit's recordings: a large language model's replies to prompts over the shipped corpora. Each
+has a card in `data/recordings` that says how it was made.
+"""
+
+from functools import cache
+
+from ..core.errors import MiniragError
+from ..corpora.shipped_and_folders import shipped
+from ..prompts.task import Fields, Messages, Task
+from .base import LLM, Completion
+from .ledger import Counts
+from .offline import OfflineRules
+from .replay import Replay, Row, prompt_key, read_answers, replayed
+
+
+def recording(name: str) -> Replay:
+    """The shipped recording of a corpus, and nothing else: a prompt that it lacks is an error."""
+    return Replay(shipped(f"recordings/{name}.jsonl"))
+
+
+@cache
+def all_recordings() -> dict[str, Row]:
+    """Every shipped reply, by the key of its prompt."""
+    answers: dict[str, Row] = {}
+    for path in sorted(shipped("recordings").glob("*.jsonl")):
+        answers |= read_answers(path)[0]
+    return answers
+
+
+class Recorded(LLM):
+    """Recorded replies where a shipped recording holds the prompt, the offline rules elsewhere; an
+    answer says which of the two wrote it, and the ledger counts the recorded ones as `replayed`.
+    """
+
+    name = "recorded replies of a large language model, else the offline rules"
+    replies = "recorded replies of a large language model"
+    travels = True
+    note = (
+        "Calls counted as replayed: a large language model's recorded replies "
+        "(data/recordings/README.md). The others: the offline rules; nothing was sent anywhere."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rules = OfflineRules()
+
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
+        row = all_recordings().get(prompt_key(task, messages))
+        if row is None and task.rule is None:
+            raise MiniragError(
+                f"needs a model: no recording holds this prompt of the task {task.name!r} (wording,"
+                " method and k must be as recorded: data/recordings/README.md), and no rule can "
+                "answer it. Pass llm='openai:MODEL' or another one."
+            )
+        return replayed(row) if row else self.rules.complete(task, messages, fields)
+
+    def signed(self, spent: Counts) -> str:
+        if not spent.asked:
+            return self.replies
+        if not spent.replayed:
+            return f"{self.rules.name}; not recorded for this wording, method and k"
+        return f"{self.replies}; {spent.asked} of {spent.calls} calls by the offline rules"

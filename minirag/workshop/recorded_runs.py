@@ -1,0 +1,123 @@
+"""What the recordings in `data/recordings` hold: for each corpus the runs of which a large language
+model answered every prompt.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..corpora.shipped_and_folders import corpus_card, load_corpus
+from ..evaluate.judging import SenseQuestion, generate_questions
+from ..index.vectors import AnyEncoder
+from ..llm import LLM, Completion
+from ..llm.base import Waiting
+from ..llm.replay import prompt_key
+from ..methods import METHODS
+from ..prompts.task import Fields, Messages, Task
+from ..reproduce import answers, judged
+from ..reproduce.judged import LOCAL_QUESTIONS
+
+# Prompts that show no passage of the corpus.
+CLOSED_BOOK = frozenset((
+    "direct", "chain_of_thought", "hypothetical_document", "question_entities", "keywords",
+    "user_tasks", "global_questions",
+))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Request:
+    """A prompt: what its reply is stored under, the corpus, what it asks about, its chat."""
+
+    key: str
+    part: str
+    about: str
+    task: Task
+    messages: Messages
+
+    @property
+    def closed_book(self) -> bool:
+        return self.task.name in CLOSED_BOOK
+
+    @property
+    def line(self) -> str:
+        """The request in the OpenAI Batch format."""
+        body: dict[str, Any] = {"model": "any", "messages": self.messages}
+        body |= {"max_tokens": self.task.max_tokens}
+        if self.task.sample is not None:
+            body |= {"temperature": self.task.temperature, "seed": self.task.sample}
+        row = {"custom_id": self.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+        return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+class Asking(LLM):
+    """Replies that exist already, and a list of every prompt that was asked for; one without a
+    reply raises `Waiting`.
+    """
+
+    name = "a large language model"
+    waits = True
+
+    def __init__(self, part: str, replies: Mapping[str, str]) -> None:
+        super().__init__()
+        self.part, self.replies = part, replies
+        self.asked: dict[str, Request] = {}
+
+    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
+        key = prompt_key(task, messages)
+        about = str(fields.get("question") or fields.get("passage") or key)
+        self.asked.setdefault(key, Request(key, self.part, about, task, messages))
+        if key not in self.replies:
+            raise Waiting("a prompt waits", self.end_round)
+        return Completion(self.replies[key], replayed=True)
+
+    def end_round(self) -> None:
+        raise Waiting("prompts wait", self.end_round)
+
+
+Run = Callable[[LLM, AnyEncoder | str], object]
+
+
+def local_answers(llm: LLM, encoder: AnyEncoder | str) -> list[str]:
+    """Local search's answers to the first local questions of `harbor_news`, from the model's graph
+    and reports.
+    """
+    corpus = load_corpus("harbor_news")
+    build = METHODS["graphrag-local"].build
+    method = build(corpus, llm=llm, encoder=encoder, gleanings=1)
+    texts = [question.text for question in corpus.questions if question.kind == "local"]
+    return llm.each(lambda text: method.answer(text).text, texts[:LOCAL_QUESTIONS])
+
+
+def invented_questions(llm: LLM, encoder: AnyEncoder | str) -> list[SenseQuestion]:
+    """Ten questions about `harbor_news`, invented for five users with two tasks each."""
+    about = corpus_card("harbor_news")["description"]
+    return generate_questions(llm, about, users=5, tasks=2, questions=1)
+
+
+def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[str]:
+    """Short answers to the textbook's first questions, from the passages nearest to each."""
+    corpus = load_corpus("textbook")
+    method = METHODS["vanilla"].build(corpus, llm=llm, encoder=encoder)
+    texts = judged.asked("textbook").values()
+    return llm.each(lambda text: method.answer(text).text, texts)
+
+
+# What a recording holds: everything that these runs ask.
+RUNS: dict[str, tuple[Run, ...]] = {
+    **{part: (partial(answers.score_rows, part),) for part in answers.PARTS},
+    **{part: (partial(judged.judge_matches, part),) for part in judged.CONDITIONS},
+}
+RUNS["harbor_news"] += (local_answers, invented_questions)
+RUNS["textbook"] += (vanilla_answers,)
+
+
+def requests_of(part: str, replies: Mapping[str, str], encoder: AnyEncoder | str) -> list[Request]:
+    """Every prompt that the part's runs ask, as far as the replies lead them."""
+    llm = Asking(part, replies)
+    for run in RUNS[part]:
+        with suppress(Waiting):
+            run(llm, encoder)
+    return list(llm.asked.values())

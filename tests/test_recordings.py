@@ -1,0 +1,157 @@
+"""The kit's recordings: they hold exactly what is asked, their request files can be written again
+byte for byte, and what their cards claim is true.
+"""
+
+import json
+
+import pytest
+
+import minirag as mr
+from minirag.corpora.shipped_and_folders import shipped
+from minirag.evaluate import exact_match
+from minirag.llm import load_llm
+from minirag.llm.recorded import all_recordings, recording
+from minirag.reproduce import answers, judged
+from minirag.workshop.recorded_runs import RUNS, Request, requests_of
+from minirag.workshop.recordings import (
+    ANSWERING,
+    broken_claims,
+    differing,
+    hashes,
+    read_recording,
+    rebuilt,
+)
+
+PARTS = [
+    pytest.param(part, marks=pytest.mark.needs(part)) if part == "musique_train" else part
+    for part in RUNS
+]
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return mr.load_encoder("minilm")
+
+
+@pytest.fixture(scope="module")
+def requests(encoder):
+    """Every prompt of every part whose texts are here, found by running the parts."""
+    found = {}
+
+    def of(part) -> list[Request]:
+        if part not in found:
+            replies = {row["key"]: row["reply"] for row in read_recording(part)}
+            found[part] = requests_of(part, replies, encoder)
+        return found[part]
+
+    return of
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_recording_holds_every_prompt_that_is_asked_and_no_other(part, requests):
+    recorded = {row["key"] for row in read_recording(part)}
+    assert {request.key for request in requests(part)} == recorded
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_cards_numbers_are_those_of_the_recording(part):
+    rows = read_recording(part)
+    card = json.loads(shipped("recordings/cards.json").read_text(encoding="utf-8"))["parts"][part]
+    assert card["replies"] == len(rows) == len({row["key"] for row in rows})
+    assert sum(card["tasks"].values()) == len(rows)
+
+
+@pytest.mark.needs("musique_train")
+def test_the_request_files_are_written_again_byte_for_byte(encoder):
+    files = rebuilt(encoder)
+    card = json.loads(shipped("recordings/cards.json").read_text(encoding="utf-8"))
+    assert hashes(files) == card["request_files"] and differing(files) == []
+    assert differing({**files, "a01": files["a01"][::-1]}) == ["a01"]
+    rows = [row for part in RUNS for row in read_recording(part)]
+    written = {row["key"]: row["reply"] for row in rows if row["task"] in ANSWERING}
+    assert len(written) > 900 and broken_claims(files, written) == []
+
+
+def test_a_broken_claim_is_found(requests):
+    """Each claim, broken on purpose: a question twice in a file, passages beside a closed-book
+    prompt, a gold marker, another answer in a prompt.
+    """
+    some = requests("professors")
+    closed = next(r for r in some if r.task.name == "direct")
+    read = [r for r in some if r.task.name == "answer" and r.about == closed.about]
+    shown = {"key": read[0].messages[-1]["content"][:200]}
+    found = broken_claims({"f": [closed, *read[:2]]}, shown)
+    assert any("stands 3 times" in line for line in found)
+    assert any("closed-book" in line for line in found)
+    assert any("shows key" in line for line in found)
+    marked = [{**message, "content": message["content"] + ' "gold"'} for message in closed.messages]
+    gold = Request(closed.key, closed.part, closed.about, closed.task, marked)
+    assert any('shows "gold"' in line for line in broken_claims({"f": [gold]}, {}))
+
+
+def test_a_recorded_question_is_answered_by_a_model_and_says_so(encoder):
+    corpus = mr.load_corpus("professors")
+    method = mr.METHODS["bm25"].build(corpus, llm="recorded", encoder=encoder)
+    question = corpus.questions[0]
+    answer = method.answer(question.text)
+    assert answer.llm == "recorded replies of a large language model"
+    assert exact_match(answer.text, question.answers)
+
+
+def test_another_question_falls_back_to_the_rule_and_says_so(encoder):
+    corpus = mr.load_corpus("professors")
+    method = mr.METHODS["bm25"].build(corpus, llm="recorded", encoder=encoder)
+    answer = method.answer("Who paid for the harbour wall?")
+    assert answer.llm == (
+        "offline rules (not a language model); not recorded for this wording, method and k"
+    )
+    needy = mr.METHODS["zeroshot"].build(corpus, llm="recorded")
+    with pytest.raises(
+        mr.MiniragError, match="no recording holds this prompt of the task 'direct'"
+    ):
+        needy.answer("Who paid for the harbour wall?")
+
+
+def test_a_table_fails_where_a_call_is_not_recorded(tmp_path, encoder):
+    rows = read_recording("professors")
+    lost = tmp_path / "professors.jsonl"
+    kept = [row for row in rows if row["task"] != "direct"]
+    lost.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+    [row] = [row for row in answers.PROFESSORS if row.name == "zeroshot"]
+    with pytest.raises(mr.MiniragError, match="has no answer to this prompt of the task 'direct'"):
+        answers.score_rows("professors", load_llm(f"replay:{lost}"), encoder, [row])
+
+
+def test_the_answers_of_the_professors_are_those_of_a_model():
+    """Every row from recorded replies; passages help a closed-book model in an invented world."""
+    table = answers.reproduce_answers([f"professors {row.name}" for row in answers.PROFESSORS])
+    found = {row["method"]: row for row in table["rows"]}
+    assert all(cell.state in ("OK", "OKISH") for cell in table["comparison"])
+    assert found["professors bm25"]["EM low"] > found["professors zeroshot"]["EM high"]
+
+
+def test_the_recordings_are_small_and_of_one_form():
+    assert sum(path.stat().st_size for path in shipped("recordings").iterdir()) < 6e6
+    assert {row["model"] for row in all_recordings().values()} == {"a large language model"}
+    assert recording("professors").is_model
+
+
+def test_a_match_is_judged_in_both_orders_or_alternating():
+    calls = []
+
+    class Judge(type(load_llm("offline"))):
+        def map(self, task, items, executor=None, description=""):
+            calls.extend((row["first"], row["second"]) for row in items)
+            return [[("logicality", 1, ""), ("overall winner", 0, "")] for _ in items]
+
+    texts = {"q1": "?", "q2": "??"}
+    given = {"a": {"q1": "a1", "q2": "a2"}, "b": {"q1": "b1", "q2": "b2"}}
+    match = judged.Match("textbook", "a", "b", texts, ("logicality",), both_orders=False)
+    [logic, overall] = judged.rates(match, judged.judge(Judge(), match, given))
+    assert calls == [("a1", "b1"), ("b2", "a2")]
+    assert (logic["won"], logic["tied"], logic["lost"], overall["tied"]) == (1, 0, 1, 2)
+    calls.clear()
+    both = match._replace(both_orders=True)
+    [logic, _] = judged.rates(both, judged.judge(Judge(), both, given))
+    assert calls == [("a1", "b1"), ("a2", "b2"), ("b1", "a1"), ("b2", "a2")]
+    assert (logic["won"], logic["tied"], logic["rate"]) == (0, 2, 50)
