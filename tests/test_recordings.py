@@ -130,6 +130,31 @@ def test_the_answers_of_the_professors_are_those_of_a_model():
     assert found["professors bm25"]["EM low"] > found["professors zeroshot"]["EM high"]
 
 
+def test_a_round_needs_a_name_of_its_own(tmp_path, encoder, monkeypatch):
+    """A round under an old name would overwrite the files that were answered."""
+    from minirag.workshop import recordings
+
+    some = requests_of("professors", {}, encoder)[:3]
+    monkeypatch.setattr(recordings, "shipped_replies", dict)
+    monkeypatch.setattr(recordings, "RUNS", {"professors": ()})
+    monkeypatch.setattr(recordings, "requests_of", lambda *_: some)
+    for name in ("a", "new"):
+        if name == "new":
+            [line] = recordings.write_round(tmp_path, "new", encoder)
+            assert line.endswith("requests_new01.jsonl: 3 requests")
+            (tmp_path / "requests_new01.jsonl").write_text("", encoding="utf-8")
+        with pytest.raises(mr.MiniragError, match="give the round another name"):
+            recordings.write_round(tmp_path, name, encoder)
+
+
+def test_every_verdict_is_compared_with_the_stored_one():
+    pair = "textbook pathrag over flat"
+    table = judged.reproduce_judged([pair])
+    assert {row["method"].rpartition(":")[0] for row in table["rows"]} == {pair}
+    assert all(cell.state == "OK" for cell in table["comparison"]) and len(table["rows"]) == 6
+    assert "inconclusive" in table["notes"][-1]
+
+
 def test_the_recordings_are_small_and_of_one_form():
     assert sum(path.stat().st_size for path in shipped("recordings").iterdir()) < 6e6
     assert {row["model"] for row in all_recordings().values()} == {"a large language model"}

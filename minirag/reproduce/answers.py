@@ -143,7 +143,9 @@ def measure(part: str, row: AnswerRow, scores: Scores) -> dict[str, Any]:
 
 
 def interval(values: NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
-    """95 % of the means of `SAMPLES` bootstrap samples over questions."""
+    """95 % of the means of `SAMPLES` bootstrap samples over questions. Values that are all equal
+    give an interval of width 0, which does not mean certainty.
+    """
     rng = np.random.default_rng(seed)
     means = values[rng.integers(0, len(values), (SAMPLES, len(values)))].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
@@ -151,8 +153,9 @@ def interval(values: NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
 
 
 def differences(part: str, scores: Mapping[str, Scores]) -> list[str]:
-    """In words, each row's F1 against that of BM25 and of vector search with the same prompt, on
-    the questions that both were asked.
+    """In words, each row's F1 against BM25's and vector search's, on the questions that both were
+    asked: an `-open` row against theirs with `-open`, every other row, closed-book ones included,
+    against theirs without.
     """
     found = []
     for name, values in scores.items():

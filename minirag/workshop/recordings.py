@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from ..algorithms.voting import normalise_answer
+from ..core.errors import MiniragError
 from ..core.files import read_jsonl, write_atomic
 from ..corpora.fetching import available
 from ..corpora.shipped_and_folders import shipped
 from ..evaluate.metrics import f1
 from ..index.vectors import AnyEncoder
 from ..llm.base import token_count, tokens_sent
+from ..llm.recorded import all_recordings
 from .recorded_runs import RUNS, Asking, Request, requests_of
 
 SHORT = ("answer", "answer_open", "direct", "chain_of_thought")
@@ -90,7 +92,7 @@ def read_recording(part: str) -> list[dict[str, Any]]:
 
 def shipped_replies() -> dict[str, str]:
     """{key: reply} of all shipped recordings."""
-    return {row["key"]: row["reply"] for part in RUNS for row in read_recording(part)}
+    return {key: row["reply"] for key, row in all_recordings().items()}
 
 
 def rebuilt(encoder: AnyEncoder | str) -> dict[str, list[Request]]:
@@ -121,11 +123,14 @@ def write_round(folder: Path, name: str, encoder: AnyEncoder | str, most: int = 
     asked = [request for part in RUNS for request in requests_of(part, replies, encoder)]
     waiting = [request for request in asked if request.key not in replies]
     twice = [r for r in asked if r.key in replies and int(r.key[:8], 16) % 20 == 0]
+    used = {row["file"] for row in all_recordings().values()}
     lines = []
     for place, requests in ((folder, waiting), (again, twice)):
         new = [request for request in requests if request.key not in written[place]]
         for number, one_file in enumerate(blind_files(new, name, most), start=1):
             path = place / f"requests_{name}{number:02}.jsonl"
+            if path.exists() or path.stem.removeprefix("requests_") in used:
+                raise MiniragError(f"{path.name} exists already: give the round another name.")
             write_atomic(path, "".join(request.line for request in one_file))
             lines.append(f"{path}: {len(one_file)} requests")
     return lines
