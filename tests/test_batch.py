@@ -643,3 +643,27 @@ def test_the_command_stops_and_goes_on(tmp_path, server):
     assert "2 prompts wait" in run_command(*kept, code=2).stderr
     serve(tmp_path / "e")
     assert "Replay it" in run_command(*kept).stdout
+
+
+def test_a_line_that_did_not_come_back_is_asked_again_in_a_new_file(tmp_path):
+    """A half-written line of a file that came back is lost; one of a file that did not come back
+    waits.
+    """
+
+    def run(llm):
+        method = mr.METHODS["bm25"].build(TOWN, llm=llm)
+        return llm.each(lambda question: method.answer(question).text, QUESTIONS)
+
+    with pytest.raises(Waiting, match=r"3 prompts wait .*requests-001.jsonl \(3\)"):
+        run(load_llm(f"batch:{tmp_path}", model="m"))
+    rows = rows_of(tmp_path / "requests-001.jsonl")
+    lines = [json.dumps(line_of(row, "Answer: Saltrey")) for row in rows]
+    (tmp_path / "responses.jsonl").write_text("\n".join([*lines[:2], lines[2][:40]]))
+    (tmp_path / "output.jsonl").write_text(lines[2])  # under a name that is not read
+    with pytest.raises(Waiting, match=r"1 prompt waits .*002.jsonl \(1\).*output.jsonl"):
+        run(load_llm(f"batch:{tmp_path}", model="m"))
+    assert [row["custom_id"] for row in rows_of(tmp_path / "requests-002.jsonl")] == [
+        rows[2]["custom_id"]
+    ]
+    (tmp_path / "responses-002.jsonl").write_text(lines[2] + "\n")
+    assert run(load_llm(f"batch:{tmp_path}", model="m")) == ["Saltrey"] * 3
