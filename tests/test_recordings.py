@@ -7,6 +7,7 @@ import json
 import pytest
 
 import minirag as mr
+from minirag.core.files import read_jsonl
 from minirag.corpora.shipped_and_folders import shipped
 from minirag.evaluate import exact_match
 from minirag.llm import load_llm
@@ -18,9 +19,14 @@ from minirag.workshop.recordings import (
     broken_claims,
     differing,
     hashes,
-    read_recording,
+    read_replies,
     rebuilt,
 )
+
+
+def read_recording(part):
+    return list(read_jsonl(shipped(f"recordings/{part}.jsonl")))
+
 
 PARTS = [
     pytest.param(part, marks=pytest.mark.needs(part)) if part == "musique_train" else part
@@ -180,3 +186,13 @@ def test_a_match_is_judged_in_both_orders_or_alternating():
     [logic, _] = judged.rates(both, judged.judge(Judge(), both, given))
     assert calls == [("a1", "b1"), ("a2", "b2"), ("b1", "a1"), ("b2", "a2")]
     assert (logic["won"], logic["tied"], logic["rate"]) == (0, 2, 50)
+
+
+def test_a_broken_line_of_replies_loses_no_other(tmp_path):
+    def line(key, **response):
+        return json.dumps({"custom_id": key, "response": response})
+
+    body = {"choices": [{"message": {"content": "yes"}}]}
+    lines = [line("a", status_code=200, body=body), line("b", status_code=500, body={}), "{half"]
+    (tmp_path / "responses_x01.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert read_replies(tmp_path) == {"a": "yes"}

@@ -6,12 +6,23 @@ import functools
 import inspect
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from html import escape
 from numbers import Integral, Real
 from types import MappingProxyType, NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Protocol,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)  # fmt: skip
 
 from .display import not_math
 from .errors import MiniragError
@@ -70,6 +81,13 @@ class Options:
 
 
 Kind = TypeVar("Kind", bound=Options)
+Step = TypeVar("Step", bound=Callable[..., object])
+
+
+class Chooser(Protocol):
+    """Whatever has chosen options."""
+
+    chosen: Options
 
 
 def check_value(name: str, value: object, kind: object) -> None:
@@ -224,3 +242,20 @@ class OptionTable(tuple[OptionRow, ...]):
 
 class _NoValue:
     """What no annotation holds."""
+
+
+def where(*, otherwise: Callable[..., object], **chosen: object) -> Callable[[Step], Step]:
+    """A decorator for a step of a paper, a method of a class with `chosen` options: the step runs
+    where these have the given values, and `otherwise`, which takes the same arguments, where one
+    of them has another.
+    """
+
+    def decorate(step: Step) -> Step:
+        @functools.wraps(step)
+        def run(method: Chooser, *given: object, **named: object) -> object:
+            as_written = all(getattr(method.chosen, name) == chosen[name] for name in chosen)
+            return (step if as_written else otherwise)(method, *given, **named)
+
+        return cast("Step", run)
+
+    return decorate

@@ -121,7 +121,7 @@ class BatchFolder:
 
     def write(self, key: str, body: Row) -> None:
         """Append a request to this round's file, or to the next one where that is full."""
-        row = {"custom_id": key, "method": "POST", "url": URL, "body": body}
+        row = request_row(key, body)
         size = len(json.dumps(row))  # never less than is written
         requests, room = self._room
         if self._writing is None or not requests or size >= room:
@@ -148,6 +148,11 @@ class BatchFolder:
         except FileExistsError:  # another run was quicker
             return self._new_file()
         return path
+
+
+def request_row(key: str, body: Row) -> Row:
+    """A line of a requests file."""
+    return {"custom_id": key, "method": "POST", "url": URL, "body": body}
 
 
 def rows_in(lines: Iterable[bytes], counts: Counter[str]) -> Iterator[Row]:

@@ -32,6 +32,7 @@ are rows of the paper map.
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ..core.options import where
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, EdgeStep, NodeStep, Step, Trace
 from ..operators import chunk, node, question, relationship
@@ -85,7 +86,7 @@ class _LightRAG(code.Released):
         """What the searches of the method find for the keywords of each question."""
         raise TypeError(f"{type(self).__name__} must write its own find().")
 
-    @code.by_survey(otherwise=code.Released.local_search)
+    @where(**code.SURVEY, otherwise=code.Released.local_search)
     def local_search(self, low: Sequence[str]) -> list[Trace]:
         """Low-level keywords find entities; their relations and passages come with them.
 
@@ -102,7 +103,7 @@ class _LightRAG(code.Released):
         passages = chunk.occurrence(relations, self.graph, self.labels)
         return list(map(Trace, zip(entities, relations, passages)))
 
-    @code.by_survey(otherwise=code.Released.global_search)
+    @where(**code.SURVEY, otherwise=code.Released.global_search)
     def global_search(self, high: Sequence[str]) -> list[Trace]:
         """High-level keywords find relations; their ends and passages come with them.
 

@@ -22,7 +22,7 @@ Source: Survey, Table 3 (tab-3)
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial, wraps
+from functools import cached_property, partial
 from typing import Literal, TypeVar, cast
 
 from ..core.graph import Edge, Node
@@ -40,7 +40,6 @@ LATE_ORDERS = ("similarity", "polling")
 SEARCHES = ("local_order", "global_order", "chunk_order", "cut")  # options that change them
 P = TypeVar("P")
 Budgeted = Mapping[str, tuple[Sequence[str], int | None]]  # texts and their budget of tokens
-Search = TypeVar("Search", bound=Callable[..., list[Trace]])
 
 
 @dataclass(frozen=True)
@@ -104,21 +103,7 @@ def traces(*columns: Sequence[Step]) -> list[Trace]:
     return [Trace(steps) for steps in zip(*filter(None, columns))]
 
 
-def by_survey(*, otherwise: Callable[..., list[Trace]]) -> Callable[[Search], Search]:
-    """A decorator for a search of the survey: it runs where `SEARCHES`' options are the survey's,
-    and `otherwise` where one of them asks for what a released code does.
-    """
-
-    def decorate(search: Search) -> Search:
-        @wraps(search)
-        def run(method: "Released", keywords: Sequence[str]) -> list[Trace]:
-            own = method.chosen
-            asks = any(getattr(own, name) != getattr(LightOptions, name) for name in SEARCHES)
-            return (otherwise if asks else search)(method, keywords)
-
-        return cast("Search", run)
-
-    return decorate
+SURVEY = {name: getattr(LightOptions, name) for name in SEARCHES}
 
 
 class Released(rich.RichMethod):

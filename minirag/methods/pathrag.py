@@ -15,7 +15,7 @@ from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal
 
 from ..algorithms import flow
-from ..core.options import Between, Count, Positive
+from ..core.options import Between, Count, Positive, where
 from ..core.results import Retrieval
 from ..core.trace import EdgeStep, KeywordStep, NodeStep, PathStep, ScoredNode, Step
 from ..index.vectors import NodeText, RelationText
@@ -133,7 +133,7 @@ class PathRAG(RichMethod):
         summary = f"{len(nodes)} nodes for {count_of(keywords, 'keyword')}"
         return NodeStep("node vdb", f"{summary}, the nearest of each in turn", nodes=nodes)
 
-    @code.where(flow="nodes", otherwise=code.edge_flow)
+    @where(flow="nodes", otherwise=code.edge_flow)
     def flow_based_pruning(self, names: Sequence[str]) -> tuple[FlowStep, Sequence[flow.Scored]]:
         """What the flow saw, and the candidate pool: the paths between the named nodes with their
         reliability, best first. `search_paths` has Eq. 2, 3 and 4 in their order, then the pool of
@@ -148,7 +148,7 @@ class PathRAG(RichMethod):
         )  # fmt: skip
         return FlowStep.of(search, len(names), code.parameters(options)), search.paths
 
-    @code.where(ranking="flow", otherwise=code.ablated_choice)
+    @where(ranking="flow", otherwise=code.ablated_choice)
     def most_reliable(self, pool: Sequence[flow.Scored], question: str) -> Sequence[flow.Scored]:
         """P_q: the K most reliable paths of the pool, which has the best first (Sec. 4.2)."""
         return pool[: self.chosen.top_k]
@@ -183,7 +183,7 @@ class PathRAG(RichMethod):
         filled, step = fill(unlimited, options.count)
         return filled, retrieval.followed_by(step)
 
-    @code.where(prompt="paths", order="ascending", otherwise=code.other_prompt)
+    @where(prompt="paths", order="ascending", otherwise=code.other_prompt)
     def prompt_paths(self, found: PathStep, write: Lines, question: str) -> list[str]:
         """[t_PK; ...; t_P1], what follows the question q in Eq. 6.
 
@@ -196,7 +196,7 @@ class PathRAG(RichMethod):
         # Eq. 6: in ascending order of reliability, so that the most reliable path ends the prompt.
         return texts[::-1]
 
-    @code.where(question="first", otherwise=RichMethod.reader)
+    @where(question="first", otherwise=RichMethod.reader)
     def reader(self, task: str | Task | None = None) -> Task:
         """The task that answers, with q at the beginning of its prompt.
 

@@ -14,11 +14,10 @@ Official code: BUPT-GAMMA/PathRAG, commit 32567bf; `follow="code"` sends the con
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal
 
 from ..algorithms.flow import Scored, edge_flow_paths
 from ..core.graph import Graph
@@ -31,7 +30,6 @@ from .rich_graph import RichOptions, cited_by_relations, fitting
 if TYPE_CHECKING:
     from .pathrag import PathOptions, PathRAG
 
-Step = TypeVar("Step", bound=Callable[..., object])
 
 NO_NODE = NodeStep("node vdb", "no node searched", nodes=())
 NO_RELATION = EdgeStep("relationship vdb", "no relation searched", edges=())
@@ -86,22 +84,6 @@ LIGHT = {"nodes": 20, "top_k": 5}  # PathRAG-lt
 def parameters(options: "PathOptions") -> str:
     """The flow's parameters, for a summary."""
     return f"alpha {options.alpha:g}, threshold {options.threshold:g}"
-
-
-def where(*, otherwise: Callable[..., object], **paper: str) -> Callable[[Step], Step]:
-    """A decorator for a step of the paper: the step runs where the options have the paper's values,
-    and `otherwise`, which takes the same arguments, where one of them has another.
-    """
-
-    def decorate(step: Step) -> Step:
-        @wraps(step)
-        def run(method: "PathRAG", *given: object, **named: object) -> object:
-            as_written = all(getattr(method.chosen, name) == paper[name] for name in paper)
-            return (step if as_written else otherwise)(method, *given, **named)
-
-        return cast("Step", run)
-
-    return decorate
 
 
 def path_step(

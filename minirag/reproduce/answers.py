@@ -89,12 +89,10 @@ def reproduce_answers(
             notes += differences(part, scores)
     expected = load_expected("answers", rows)
     if not available("musique_train"):
-        stored = expected["rows"].items()
-        expected["rows"] = {name: row for name, row in stored if "musique_train" not in name}
-    comparison = compare(measured, expected)
+        expected["rows"] = {n: r for n, r in expected["rows"].items() if "musique_train" not in n}
     return {
         "target": "answers", "rows": measured, "table": table_v(measured), "notes": notes,
-        "comparison": comparison,
+        "comparison": compare(measured, expected),
     }  # fmt: skip
 
 
@@ -152,6 +150,11 @@ def interval(values: NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
     return round(float(low), 1), round(float(high), 1)
 
 
+def verdict(low: float, high: float, even: float) -> str:
+    """What an interval says of a comparison; even: the value at which the two are equal."""
+    return "inconclusive" if low <= even <= high else "beyond chance"
+
+
 def differences(part: str, scores: Mapping[str, Scores]) -> list[str]:
     """In words, each row's F1 against BM25's and vector search's, on the questions that both were
     asked: an `-open` row against theirs with `-open`, every other row, closed-book ones included,
@@ -167,10 +170,9 @@ def differences(part: str, scores: Mapping[str, Scores]) -> list[str]:
             asked = len(values["F1"])
             gains = values["F1"] - other["F1"][:asked]
             low, high = interval(gains)
-            verdict = "inconclusive" if low <= 0 <= high else "beyond chance"
             found.append(
                 f"{part}: {name} against {baseline + prompt}, F1 {gains.mean():+.1f} "
-                f"[{low:+.1f}, {high:+.1f}] over {asked} questions: {verdict}"
+                f"[{low:+.1f}, {high:+.1f}] over {asked} questions: {verdict(low, high, even=0)}"
             )
     return found
 

@@ -17,14 +17,14 @@ import numpy as np
 from ..core.display import progress
 from ..corpora.shipped_and_folders import load_corpus
 from ..evaluate.judging import GRAPHRAG_CRITERIA, PATHRAG_CRITERIA, Verdict, judge_answers
-from ..evaluate.metrics import compare, load_expected
+from ..evaluate.metrics import answer_all, compare, load_expected
 from ..index.vectors import AnyEncoder
 from ..llm import LLM
 from ..llm.recorded import recording
 from ..methods import METHODS, Method
 from ..methods.base import READERS
 from ..methods.rich_graph import rich_graph_of
-from .answers import interval
+from .answers import interval, verdict
 
 Answers = dict[str, dict[str, str]]  # condition -> question's id -> answer
 Conditions = dict[str, Callable[[], Method]]
@@ -70,10 +70,9 @@ def reproduce_judged(
              for row in measured]  # fmt: skip
     numbers = [{name: cell for name, cell in row.items() if name != "verdict"} for row in measured]
     expected = load_expected("judged")
-    stored = expected["rows"].items()
-    kept = {name: row for name, row in stored if not rows or name.rpartition(":")[0] in rows}
-    comparison = compare(numbers, {**expected, "rows": kept})
-    return {"target": "judged", "rows": numbers, "notes": notes, "comparison": comparison}
+    kept = {n: r for n, r in expected["rows"].items() if not rows or n.rpartition(":")[0] in rows}
+    cells = compare(numbers, {**expected, "rows": kept})
+    return {"target": "judged", "rows": numbers, "notes": notes, "comparison": cells}
 
 
 def row_name(match: Match) -> str:
@@ -118,17 +117,14 @@ def textbook_conditions(llm: LLM, encoder: AnyEncoder | str) -> Conditions:
     corpus = load_corpus("textbook")
     graph = rich_graph_of(corpus, llm, "annotations", pairs="directed")
 
+    @cache
     def build(name: str) -> Any:
         walked = {"extraction": graph} if METHODS[name].graph_type != "none" else {}
         return METHODS[name].build(corpus, llm=llm, encoder=encoder, **walked)
 
     found: Conditions = {name: partial(build, name) for name in ("pathrag", *BASELINES)}
-
-    def ablated(changed: Mapping[str, str]) -> Method:
-        varied: Method = build("pathrag").with_options(**changed)
-        return varied
-
-    return found | {name: partial(ablated, changed) for name, changed in ABLATIONS.items()}
+    vary = build("pathrag").with_options
+    return found | {name: partial(vary, **changed) for name, changed in ABLATIONS.items()}
 
 
 CONDITIONS = {"harbor_news": harbor_conditions, "textbook": textbook_conditions}
@@ -149,8 +145,8 @@ def answer_questions(corpus: str, llm: LLM, encoder: AnyEncoder | str) -> Answer
     def answers(name: str) -> dict[str, str]:
         method = conditions[name]()
         task = "full_answer" if method.answer_task in READERS else None
-        found = llm.each(lambda text: method.answer(text, task=task).text, texts.values())
-        return dict(zip(texts, found))
+        found = answer_all(method, texts.values(), task=task)
+        return {id: answer.text for id, answer in zip(texts, found)}
 
     names = progress(conditions, description="answers", unit="condition")
     return dict(zip(conditions, llm.each(answers, names)))
@@ -202,12 +198,12 @@ def rates(match: Match, verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
     asked in both orders counts once, each order half.
     """
     by_criterion: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        by_criterion.setdefault(verdict.criterion, []).append(verdict)
+    for one in verdicts:
+        by_criterion.setdefault(one.criterion, []).append(one)
     rows = []
     for criterion, same in by_criterion.items():
         worth = {match.first: 100.0, "": 50.0, match.second: 0.0}
-        read = [[worth[name] for name in verdict.winners] for verdict in same if verdict.winners]
+        read = [[worth[name] for name in one.winners] for one in same if one.winners]
         values = np.array([np.mean(orders) for orders in read])
         low, high = interval(values)
         named = f"{row_name(match)}: {criterion}"
@@ -215,6 +211,6 @@ def rates(match: Match, verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
         rows.append({
             "method": named, "n": len(values), "won": won, "tied": len(values) - won - lost,
             "lost": lost, "rate": round(float(values.mean()), 1), "low": low, "high": high,
-            "verdict": "inconclusive" if low <= 50 <= high else "beyond chance",
+            "verdict": verdict(low, high, even=50),
         })  # fmt: skip
     return rows

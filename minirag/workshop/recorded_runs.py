@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..core.results import Answer
 from ..corpora.shipped_and_folders import corpus_card, load_corpus
+from ..evaluate import answer_all
 from ..evaluate.judging import SenseQuestion, generate_questions
 from ..index.vectors import AnyEncoder
 from ..llm import LLM, Completion
 from ..llm.base import Waiting
+from ..llm.batch_files import request_row
 from ..llm.replay import prompt_key
 from ..methods import METHODS
 from ..prompts.task import Fields, Messages, Task
@@ -48,8 +51,7 @@ class Request:
         body |= {"max_tokens": self.task.max_tokens}
         if self.task.sample is not None:
             body |= {"temperature": self.task.temperature, "seed": self.task.sample}
-        row = {"custom_id": self.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
-        return json.dumps(row, ensure_ascii=False) + "\n"
+        return json.dumps(request_row(self.key, body), ensure_ascii=False) + "\n"
 
 
 class Asking(LLM):
@@ -80,15 +82,14 @@ class Asking(LLM):
 Run = Callable[[LLM, AnyEncoder | str], object]
 
 
-def local_answers(llm: LLM, encoder: AnyEncoder | str) -> list[str]:
+def local_answers(llm: LLM, encoder: AnyEncoder | str) -> list[Answer]:
     """Local search's answers to the first local questions of `harbor_news`, from the model's graph
     and reports.
     """
     corpus = load_corpus("harbor_news")
-    build = METHODS["graphrag-local"].build
-    method = build(corpus, llm=llm, encoder=encoder, gleanings=1)
+    method = METHODS["graphrag-local"].build(corpus, llm=llm, encoder=encoder, gleanings=1)
     texts = [question.text for question in corpus.questions if question.kind == "local"]
-    return llm.each(lambda text: method.answer(text).text, texts[:LOCAL_QUESTIONS])
+    return answer_all(method, texts[:LOCAL_QUESTIONS])
 
 
 def invented_questions(llm: LLM, encoder: AnyEncoder | str) -> list[SenseQuestion]:
@@ -97,12 +98,11 @@ def invented_questions(llm: LLM, encoder: AnyEncoder | str) -> list[SenseQuestio
     return generate_questions(llm, about, users=5, tasks=2, questions=1)
 
 
-def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[str]:
+def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[Answer]:
     """Short answers to the textbook's first questions, from the passages nearest to each."""
     corpus = load_corpus("textbook")
     method = METHODS["vanilla"].build(corpus, llm=llm, encoder=encoder)
-    texts = judged.asked("textbook").values()
-    return llm.each(lambda text: method.answer(text).text, texts)
+    return answer_all(method, judged.asked("textbook").values())
 
 
 # What a recording holds: everything that these runs ask.

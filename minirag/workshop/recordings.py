@@ -23,7 +23,8 @@ from ..corpora.fetching import available
 from ..corpora.shipped_and_folders import shipped
 from ..evaluate.metrics import f1
 from ..index.vectors import AnyEncoder
-from ..llm.base import token_count, tokens_sent
+from ..llm.base import Completion, token_count, tokens_sent
+from ..llm.batch_files import read_response, rows_in
 from ..llm.recorded import all_recordings
 from .recorded_runs import RUNS, Asking, Request, requests_of
 
@@ -75,19 +76,16 @@ def blind_files(
 
 
 def read_replies(folder: Path) -> dict[str, str]:
-    """{key: reply} of all `responses*.jsonl` in a folder; the first reply to a prompt counts."""
+    """{key: reply} of all `responses*.jsonl` in a folder, lines that hold none left out; the first
+    reply to a prompt counts.
+    """
     replies = dict[str, str]()
     for path in sorted(folder.glob("responses*.jsonl")):
-        for row in read_jsonl(path):
-            choice = row["response"]["body"]["choices"][0]
-            replies.setdefault(row["custom_id"], choice["message"]["content"])
+        for row in rows_in(path.read_bytes().splitlines(), Counter()):
+            reply = read_response(row)
+            if isinstance(reply, Completion) and reply.text.strip():
+                replies.setdefault(row["custom_id"], reply.text)
     return replies
-
-
-def read_recording(part: str) -> list[dict[str, Any]]:
-    """The rows of a shipped recording, none where there is none yet."""
-    path = shipped("recordings") / f"{part}.jsonl"
-    return list(read_jsonl(path)) if path.is_file() else []
 
 
 def shipped_replies() -> dict[str, str]:
@@ -98,10 +96,9 @@ def shipped_replies() -> dict[str, str]:
 def rebuilt(encoder: AnyEncoder | str) -> dict[str, list[Request]]:
     """The request files behind the shipped recordings, by name, from the texts that are here."""
     found: dict[str, list[tuple[int, Request]]] = {}
+    rows, replies = all_recordings(), shipped_replies()
     for part in RUNS:
         if part != "musique_train" or available(part):
-            rows = {row["key"]: row for row in read_recording(part)}
-            replies = {key: row["reply"] for key, row in rows.items()}
             for request in requests_of(part, replies, encoder):
                 row = rows[request.key]
                 found.setdefault(row["file"], []).append((row["line"], request))
@@ -145,7 +142,7 @@ def take_replies(folder: Path, recordings: Path, encoder: AnyEncoder | str) -> d
     """
     replies = shipped_replies() | read_replies(folder)
     second = read_replies(folder / "again")
-    places = {row["key"]: (row["file"], row["line"]) for p in RUNS for row in read_recording(p)}
+    places = {key: (row["file"], row["line"]) for key, row in all_recordings().items()}
     places |= {
         row["custom_id"]: (path.stem.removeprefix("requests_"), number)
         for path in sorted(folder.glob("requests*.jsonl"))
@@ -212,8 +209,7 @@ def differing(files: Mapping[str, Iterable[Request]]) -> list[str]:
     """The request files that are not those that were answered. Files that also hold prompts over
     texts that are not here cannot be compared, and are none of these.
     """
-    rows = [row for part in RUNS for row in read_recording(part)]
-    whole = Counter(row["file"] for row in rows)
+    whole = Counter(row["file"] for row in all_recordings().values())
     card = json.loads(shipped("recordings/cards.json").read_text(encoding="utf-8"))["request_files"]
     complete = {name: list(requests) for name, requests in files.items()}
     complete = {name: found for name, found in complete.items() if len(found) == whole[name]}
