@@ -42,9 +42,10 @@ WATCH = """area => {
 }"""
 # A busy page draws a while after the kernel has answered: what has not changed by then counts as
 # unchanged.
-SEEN = """async () => {
+PATIENCE = 0.4  # seconds
+SEEN = """async patience => {
     const watch = window.minirag_watch;
-    const end = performance.now() + 400;
+    const end = performance.now() + 1000 * patience;
     while (watch.shown() === watch.before && performance.now() < end)
         await new Promise(later => setTimeout(later, 20));
     await new Promise(later => setTimeout(later, 20));
@@ -161,7 +162,7 @@ class Lab:
                         if control.is_visible()
                     )
 
-    def move(self, kind, control, area, most=8):
+    def move(self, kind, control, area, most=8, patience=PATIENCE):
         """Move a control until what is shown changes; the seconds that took, or None if nothing
         changes it.
         """
@@ -171,8 +172,10 @@ class Lab:
                 return None
             area.evaluate(WATCH)
             act()
+            # Twice: a control's message may wait on the page until the one before it is answered.
             self.page.evaluate(SETTLED)
-            if (seconds := self.page.evaluate(SEEN)) is not None:
+            self.page.evaluate(SETTLED)
+            if (seconds := self.page.evaluate(SEEN, patience)) is not None:
                 return seconds
         return None
 

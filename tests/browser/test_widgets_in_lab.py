@@ -15,6 +15,7 @@ from minirag.workshop.notebook_lint import WIDGET_REPR
 
 ROOT = Path(__file__).parents[2]
 MOVES = 3  # of each control, so that the median is not one accident
+PATIENCE = 3  # seconds before a control is called dead: a machine may be very busy
 LIMIT = 0.3  # seconds from the hand's event to the redrawn figure, in the median
 
 ALIVE = """import ipywidgets
@@ -82,7 +83,8 @@ def drive(lab, notebook, record):
     # something.
     for number, kind, control, area in quiet:
         if not any(
-            lab.move(*other) and lab.move(kind, control, area)
+            lab.move(*other, patience=PATIENCE)
+            and lab.move(kind, control, area, patience=PATIENCE)
             for place, other in controls
             if place != number
             for _ in range(MOVES)
