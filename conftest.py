@@ -1,7 +1,7 @@
 """What holds for the tests and for every notebook: no network, a cache of their own, and rung-1
 notebooks only where their data is.
 
-This file stands beside the notebooks, not in tests/, so that `pytest notebooks/03_hipporag.ipynb`
+This file stands beside the notebooks, not in tests/, so that `pytest notebooks/04_hipporag.ipynb`
 obeys it too.
 """
 

@@ -1,4 +1,4 @@
-"""No recall in 03_hipporag and nothing printed in 07_paths_instead_of_piles hangs on the last
+"""No recall in 04_hipporag and nothing printed in 10_paths_instead_of_piles hangs on the last
 digits of a score.
 
 Around every cut two scores are the same, or apart.
@@ -55,7 +55,7 @@ def test_a_doubtful_cut_is_found():
     assert doubtful(np.array([0.3, 0.2, 0.2 - 1e-15, 0.1, 0.1, 0.05])) == []
 
 
-QUESTION = "q08"  # followed through all of 07_paths_instead_of_piles
+QUESTION = "q08"  # followed through all of 10_paths_instead_of_piles
 PRINTED, AVERAGED = (
     5e-4,
     1e-5,
