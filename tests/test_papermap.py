@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from citing import unknown_citations
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from typer.testing import CliRunner
 
@@ -216,7 +217,7 @@ def test_an_import_alone_shows_nothing():
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_cite_only_what_the_package_knows(path):
-    problems = citations.unknown_citations(path)
+    problems = unknown_citations(path)
     assert not problems, "\n".join(f"{path.name}, cell {cell}: {said}" for cell, said in problems)
 
 
@@ -237,7 +238,7 @@ def test_notebooks_cite_only_what_the_package_knows(path):
 def test_unknown_citations_are_found(tmp_path, text, problem):
     path = tmp_path / "some.ipynb"
     nbformat.write(new_notebook(cells=[new_markdown_cell(text), new_code_cell("x = 1")]), path)
-    said = " ".join(sentence for _, sentence in citations.unknown_citations(path))
+    said = " ".join(sentence for _, sentence in unknown_citations(path))
     assert (problem in said and said) if problem else not said
 
 
@@ -246,7 +247,7 @@ def test_an_equation_that_is_neither_cited_nor_a_hole_is_unknown(tmp_path):
     nbformat.write(
         new_notebook(cells=[new_markdown_cell("As in PathRAG: see Eq. (2) there.")]), path
     )
-    assert citations.unknown_citations(path, frozenset()) and not citations.unknown_citations(
+    assert unknown_citations(path, frozenset()) and not unknown_citations(
         path, frozenset({("PathRAG", "eq-2")})
     )
 

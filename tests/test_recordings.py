@@ -3,6 +3,7 @@ byte for byte, and what their cards claim is true.
 """
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -14,14 +15,32 @@ from minirag.llm import load_llm
 from minirag.llm.recorded import all_recordings, recording
 from minirag.reproduce import answers, judged
 from minirag.workshop.recorded_runs import RUNS, Request, requests_of
-from minirag.workshop.recordings import (
-    ANSWERING,
-    broken_claims,
-    differing,
-    hashes,
-    read_replies,
-    rebuilt,
-)
+from minirag.workshop.recordings import differing, hashes, read_replies, rebuilt
+
+ANSWERING = ("answer", "answer_open", "full_answer", "direct", "chain_of_thought")
+MARKS = ('"gold"', '"answers"', "gold passage", "accepted answer", "expected answer")
+
+
+def broken_claims(files, replies):
+    """Every claim of the cards that a request file breaks: a question that stands twice in a file,
+    a closed-book prompt beside passages of its corpus, a question's gold passages or accepted
+    answers named as such, or another answer in a prompt that asks for one.
+    """
+    texts = {key: reply for key, reply in replies.items() if len(reply) > 60}
+    found = []
+    for name, requests in files.items():
+        about = Counter(request.about for request in requests)
+        found += [f"{name}: {text!r} stands {n} times" for text, n in about.items() if n > 1]
+        kinds = {(request.part, request.closed_book) for request in requests}
+        mixed = {part for part, _ in kinds if {(part, True), (part, False)} <= kinds}
+        found += [f"{name}: closed-book prompts beside passages of {part}" for part in mixed]
+        for request in requests:
+            shown = "\n".join(message["content"] for message in request.messages)
+            marks = [mark for mark in MARKS if mark in shown.lower()]
+            if request.task.name in ANSWERING:
+                marks += [key for key, reply in texts.items() if reply in shown]
+            found += [f"{name}: {request.key} shows {mark}" for mark in marks]
+    return found
 
 
 def read_recording(part):

@@ -20,7 +20,7 @@ from ..core.errors import MiniragError
 from ..core.files import write_atomic
 from ..core.graph import Claim, Edge, Graph, Node
 from ..core.reports import CommunityIndex, Finding, Report
-from .microsoft_tables import tables_2024, tables_current
+from .microsoft_tables import tables_current
 
 SOURCE = "Microsoft GraphRAG's own index files"
 NEEDED = ("entities", "relationships", "text_units")
@@ -94,16 +94,13 @@ def load_dulce(folder: str | Path | None = None) -> MicrosoftIndex:
 
 
 def write_microsoft(
-    index: CommunityIndex, folder: str | Path, layout: str = "current", unlinked: Sequence[Row] = ()
+    index: CommunityIndex, folder: str | Path, unlinked: Sequence[Row] = ()
 ) -> Path:
-    """Write a `CommunityIndex` in one of the two layouts; every file whole or not at all."""
-    if layout not in PREFIX:
-        raise MiniragError(f"layout={layout!r}: expected one of {', '.join(map(repr, PREFIX))}.")
-    tables = (tables_current if layout == "current" else tables_2024)(index, unlinked)
-    for name, table in tables.items():
+    """Write a `CommunityIndex` in the current layout; every file whole or not at all."""
+    for name, table in tables_current(index, unlinked).items():
         buffer = BytesIO()
         table.to_parquet(buffer, index=False)
-        write_atomic(Path(folder) / f"{PREFIX[layout]}{name}.parquet", buffer.getvalue())
+        write_atomic(Path(folder) / f"{name}.parquet", buffer.getvalue())
     return Path(folder)
 
 

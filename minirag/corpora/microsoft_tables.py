@@ -1,5 +1,5 @@
-"""Our graph, communities and reports as the tables of Microsoft GraphRAG's index, in its 2024 and
-its current columns.
+"""Our graph, communities and reports as the tables of Microsoft GraphRAG's index, in the columns
+that current releases write.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ def tables_current(
     """`{table: DataFrame}` with the columns that current releases write."""
     import pandas as pd
 
-    built = _Rows(index)
+    built = Rows(index)
     tables = [built.entities, built.relationships, built.communities, built.community_reports]
     rows = {table.__name__: table() for table in [*tables, built.text_units, built.documents]}
     if index.communities.graph.claims or unlinked:
@@ -34,36 +34,12 @@ def tables_current(
     return {name: pd.DataFrame(each) for name, each in rows.items()}
 
 
-def tables_2024(
-    index: CommunityIndex, unlinked: Sequence[Mapping[str, Any]] = ()
-) -> "dict[str, pd.DataFrame]":
-    """The same in the columns of the 2024 files; membership lies in a table `nodes`, one row an
-    entity and level.
-    """
-    import pandas as pd
-
-    old = tables_current(index, unlinked)
-    entities = old["entities"].rename(columns={"title": "name"})
-    kept = ["id", "name", "type", "description", "human_readable_id", "text_unit_ids"]
-    old["entities"] = entities[kept]
-    old["relationships"] = old["relationships"].rename(columns={"combined_degree": "rank"})
-    communities = old["communities"].rename(columns={"community": "raw_community"})
-    communities["id"] = communities["raw_community"].astype(str)
-    kept = ["id", "title", "level", "raw_community", "relationship_ids", "text_unit_ids"]
-    old["communities"] = communities[kept]
-    reports = old["community_reports"]
-    if len(reports):
-        reports["community"] = reports["community"].astype(str)
-    old["documents"] = old["documents"].rename(columns={"text": "raw_content"})
-    return {**old, "nodes": pd.DataFrame(_Rows(index).nodes())}
-
-
 def _key(*parts: object) -> str:
     text = "\0".join(map(str, parts))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-class _Rows:
+class Rows:
     """Rows of each table. Ids are hashes of names, so that the same graph gives the same files."""
 
     def __init__(self, index: CommunityIndex) -> None:
@@ -101,22 +77,6 @@ class _Rows:
                 "x": 0.0,
                 "y": 0.0,
             }
-
-    def nodes(self) -> Iterator[Row]:
-        for level in range(len(self.index.communities.levels)):
-            here = [p for p, item in enumerate(self.items) if item.level == level]
-            home = {i: str(self.number[p]) for p in here for i in self.items[p].members}
-            for i, node in enumerate(self.graph.nodes):
-                yield {
-                    "level": level,
-                    "title": node.name,
-                    "type": node.type,
-                    "description": node.description,
-                    "community": home.get(i),
-                    "degree": self.degree[i],
-                    "human_readable_id": i,
-                    "id": self.entity[i],
-                }
 
     def relationships(self) -> Iterator[Row]:
         for i, edge in enumerate(self.graph.edges):

@@ -11,14 +11,12 @@ import ast
 import difflib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.files import read_notebook
 from ..corpora.shipped_and_folders import shipped
-from .notebook_lint import FENCE
 
 PACKAGE = Path(__file__).parents[1]
 Key = tuple[str, str]  # a paper and the id of one of its elements
@@ -200,31 +198,6 @@ def in_prose(text: str) -> set[Key]:
     return found.union(*(_cited(match[1], match[2]) for match in CITED.finditer(text)))
 
 
-def unknown(text: str, context: Collection[str], known: Collection[Key]) -> Iterator[str]:
-    """Sentences on what Markdown `text` cites and the kit does not know: a section that the paper
-    lacks, an equation that is not in `known`.
-
-    context: the papers that a bare 'Eq. (2)' may mean.
-    """
-    for paper, id in sorted(in_prose(text) - set(elements())):
-        yield f"{paper} has no element {id!r}"
-    named = {match.start(2): match[1] for match in CITED.finditer(text)}
-    for match in REFERENCE.finditer(text):
-        papers = [named[match.start()]] if match.start() in named else sorted(context)
-        for kind, number in _references(match[0]):
-            if kind in ("tab", "fig") or any(_has(paper, kind, number, known) for paper in papers):
-                continue
-            problem = f"no {kind}-{number} of {' or '.join(papers)} is known to the package"
-            yield f"{match[0]!r}: {problem if papers else 'of which paper?'}"
-
-
-def _has(paper: str, kind: str, number: str, known: Collection[Key]) -> bool:
-    if kind == "sec":
-        return number in sections()[paper]
-    element = elements().get((paper, f"{kind}-{number}"))
-    return element is not None and (not element.own or (paper, element.id) in known)
-
-
 @cache
 def code_places() -> tuple[dict[Key, list[Source]], list[str]]:
     """The `Source:` lines of the package that cite each element, and what is wrong with some."""
@@ -248,24 +221,3 @@ def citing() -> Mapping[str, set[Key]]:
             module = f"minirag.{row.file.removesuffix('.py').replace('/', '.')}"
             found[f"{module.removesuffix('.__init__')}:{row.symbol}"].add(key)
     return found
-
-
-def unknown_citations(path: Path, known: Collection[Key] | None = None) -> list[tuple[int, str]]:
-    """(cell number, sentence) on what the notebook's text cites and the kit does not know; empty
-    where all is well.
-
-    A bare 'Eq. (2)' belongs to one of the papers that the notebook names. known: by default what
-    some code cites and what is listed as a hole: a notebook may point ahead, but not at what the
-    kit has never heard of.
-    """
-    known = {*code_places()[0], *holes()} if known is None else known
-    cells = [
-        (number, FENCE.sub("", cell.source))
-        for number, cell in enumerate(read_notebook(path).cells)
-        if cell.cell_type == "markdown"
-    ]
-    whole = "\n".join(text for _, text in cells).replace("the survey", "the Survey")
-    context = set(re.findall(PAPER, whole))
-    return [
-        (number, problem) for number, text in cells for problem in unknown(text, context, known)
-    ]

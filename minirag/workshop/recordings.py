@@ -29,8 +29,6 @@ from ..llm.recorded import all_recordings
 from .recorded_runs import RUNS, Asking, Request, requests_of
 
 SHORT = ("answer", "answer_open", "direct", "chain_of_thought")
-ANSWERING = ("answer", "answer_open", "full_answer", "direct", "chain_of_thought")
-MARKS = ('"gold"', '"answers"', "gold passage", "accepted answer", "expected answer")
 
 
 @dataclass
@@ -214,25 +212,3 @@ def differing(files: Mapping[str, Iterable[Request]]) -> list[str]:
     complete = {name: list(requests) for name, requests in files.items()}
     complete = {name: found for name, found in complete.items() if len(found) == whole[name]}
     return [name for name, value in hashes(complete).items() if value != card[name]]
-
-
-def broken_claims(files: Mapping[str, list[Request]], replies: Mapping[str, str]) -> list[str]:
-    """Every claim of the cards that a request file breaks: a question that stands twice in a file,
-    a closed-book prompt beside passages of its corpus, a question's gold passages or accepted
-    answers named as such, or another answer in a prompt that asks for one.
-    """
-    texts = {key: reply for key, reply in replies.items() if len(reply) > 60}
-    found = []
-    for name, requests in files.items():
-        about = Counter(request.about for request in requests)
-        found += [f"{name}: {text!r} stands {n} times" for text, n in about.items() if n > 1]
-        kinds = {(request.part, request.closed_book) for request in requests}
-        mixed = {part for part, _ in kinds if {(part, True), (part, False)} <= kinds}
-        found += [f"{name}: closed-book prompts beside passages of {part}" for part in mixed]
-        for request in requests:
-            shown = "\n".join(message["content"] for message in request.messages)
-            marks = [mark for mark in MARKS if mark in shown.lower()]
-            if request.task.name in ANSWERING:
-                marks += [key for key, reply in texts.items() if reply in shown]
-            found += [f"{name}: {request.key} shows {mark}" for mark in marks]
-    return found

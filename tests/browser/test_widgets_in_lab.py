@@ -83,8 +83,7 @@ def drive(lab, notebook, record):
     # something.
     for number, kind, control, area in quiet:
         if not any(
-            lab.move(*other, patience=PATIENCE)
-            and lab.move(kind, control, area, patience=PATIENCE)
+            lab.move(*other, patience=PATIENCE) and lab.move(kind, control, area, patience=PATIENCE)
             for place, other in controls
             if place != number
             for _ in range(MOVES)
