@@ -127,6 +127,29 @@ def test_pdf_where_chromium_is(notebook, tmp_path):
     ].read_bytes().startswith(b"%PDF")
 
 
+SQUARE = "<svg xmlns='http://www.w3.org/2000/svg' width='300' height='300'/>"
+DRAWING = new_code_cell(
+    "\n".join(f"draw({i})" for i in range(8)),
+    execution_count=1,
+    outputs=[new_output("display_data", data={"image/svg+xml": SQUARE, "text/plain": "a square"})],
+)
+ROWS = new_markdown_cell("| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 12)
+
+
+@pytest.mark.parametrize("cell, below", [(DRAWING, 625), (ROWS, 775)], ids=["figure", "table"])
+def test_a_page_break_parts_no_figure_from_its_code_and_no_table(cell, below, tmp_path):
+    """What stands across the end of the first page moves to the second as a whole, and pushes what
+    follows onto a third.
+    """
+    if not handouts.chromium():
+        pytest.skip("no Chromium here")
+    above, after = (f"<div style='height:{pixels}px'></div>" for pixels in (700, below))
+    cells = [new_markdown_cell(f"# Long\n\n{above}"), cell, new_markdown_cell(after)]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "long.ipynb")
+    pdf = handouts.make(tmp_path / "out", [tmp_path / "long.ipynb"], run=False)[1]
+    assert pdf.read_bytes().count(b"/Type /Page\n") == 3
+
+
 def test_one_command_prints_them(notebook, tmp_path):
     said = CliRunner().invoke(
         app, ["handouts", str(notebook), "--out", str(tmp_path / "out"), "--no-pdf", "--no-run"]
