@@ -10,11 +10,9 @@ import os
 import runpy
 import shutil
 import tempfile
-from collections import Counter
 from pathlib import Path
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).parent
 OFFLINE = ROOT / "tests" / "offline"
@@ -42,27 +40,7 @@ os.environ.update(
 os.environ.pop("MPLBACKEND", None)  # kernels draw inline, tests fall back to Agg
 runpy.run_path(str(OFFLINE / "sitecustomize.py"))
 
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_xdist_auto_num_workers(config):
-    """Two processes for the whole suite. A few files start faster in one, and what is slow holds
-    measured times, which need the machine to themselves.
-    """
-    whole = config.args_source == config.ArgsSource.TESTPATHS
-    return 2 if whole and config.option.markexpr == "not slow" else 0
-
-
-class WholeFiles(LoadScopeScheduling):
-    """A file stays in one process, so that a notebook keeps its kernel; the browser tests are long,
-    and dealt out one by one.
-    """
-
-    def _split_scope(self, nodeid):
-        return nodeid if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
-
-
-def pytest_xdist_make_scheduler(config, log):
-    return WholeFiles(config, log)
+pytest_plugins = ["suite"]  # tests/suite.py: how tests are dealt out, and what is said of them
 
 
 def missing_data(names):
@@ -108,37 +86,6 @@ def pytest_collection_modifyitems(items):
         item.user_properties.append(("rung", rung))
         if item.get_closest_marker("browser"):
             item.user_properties.append(("browser", True))
-
-
-def pytest_terminal_summary(terminalreporter):
-    rungs, browser, widgets = Counter(), Counter(), []
-    for outcome in ("passed", "failed", "skipped"):
-        for report in terminalreporter.stats.get(outcome, []):
-            said = dict(getattr(report, "user_properties", []))
-            kind = "notebook cells" if ".ipynb" in report.nodeid else "tests"
-            if "rung" in said:
-                rungs[said["rung"], kind, outcome] += 1
-            elif kind == "notebook cells":
-                rungs[1, "notebooks", "left out"] += 1
-            if "browser" in said:
-                browser[outcome] += 1
-            widgets += [said["widgets"]] if "widgets" in said else []
-    names = {0: "shipped corpora", 1: "published data"}
-    terminalreporter.section("what ran")
-    for rung, name in names.items():
-        counts = [
-            f"{number} {kind} {outcome}"
-            for (of, kind, outcome), number in sorted(rungs.items())
-            if of == rung
-        ]
-        terminalreporter.write_line(f"rung {rung} ({name}): {', '.join(counts) or 'nothing'}")
-    terminalreporter.write_line(
-        "rung 2 (live models): never run by the tests; servers on this machine stand in for them"
-    )
-    counts = [f"{number} {outcome}" for outcome, number in browser.items()]
-    terminalreporter.write_line(f"browser tests: {', '.join(counts) or 'none ran'}")
-    for line in widgets:
-        terminalreporter.write_line(f"  {line}")
 
 
 def pytest_unconfigure():

@@ -20,7 +20,7 @@ STRICT = [
 ]
 
 MAX_FILES = 176
-MAX_CODE_LINES = 20_733
+MAX_CODE_LINES = 20_694
 MAX_FILE = 300  # lines of a file, all of them
 MAX_ANY, MAX_IGNORED = 20, 20
 MAX_BARE = 0  # without a reason
