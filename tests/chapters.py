@@ -96,7 +96,7 @@ def as_number(text):
 
 def in_text(text):
     """The numbers of an output, each with and without the sign that may be a dash."""
-    found = {as_number(n) for n in NUMBER.findall(re.sub(r"(?<=\d)[_ ](?=\d{3}\b)", "", text))}
+    found = {as_number(number) for number in NUMBER.findall(text)}
     return found | {abs(number) for number in found}
 
 
