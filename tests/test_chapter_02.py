@@ -3,6 +3,7 @@ numbers of its prose.
 """
 
 import math
+import re
 from collections import Counter
 from functools import cache
 
@@ -215,6 +216,28 @@ def test_what_the_recorded_hypothetical_passages_contain(corpus):
     assert offered == ["q21", "q22", "q23", "q24"] and right == ["q04", *offered]
     assert places("hyde", "recorded")["q07", "p29"] == 7
     assert moved(places("hyde", "recorded")) == (5, 3)
+
+
+def test_hyde_without_names_without_punctuation_and_with_the_words_of_the_question(corpus):
+    single, hyde, one = method("vanilla"), method("hyde", "recorded"), places("vanilla")
+    names = [chunk.id for chunk in corpus.chunks]
+
+    def searching(keep):
+        texts = []
+        for q in corpus.questions:
+            written = hyde.retrieve(q.text).trace.last("hypothetical passages").passages[0]
+            own = set(re.findall(r"\w+", q.text.lower()))
+            words = re.findall(r"\w+", written)
+            texts.append(" ".join(w for w in words if w.lower() in own or keep(w)))
+        scores = dict(zip([q.id for q in corpus.questions], single.encoder.encode(texts)))
+        found = {q: single.index.vectors @ vector for q, vector in scores.items()}
+        return {(q, g): 1 + int((found[q] > found[q][names.index(g)]).sum()) for q, g in one}
+
+    control, nameless = searching(lambda word: True), searching(str.islower)
+    question_words = searching(lambda word: False)
+    assert [w["q07", "p29"] for w in (control, nameless, question_words)] == [5, 2, 19]
+    gains = [recall(w, 5) - recall(one, 5) for w in (control, nameless)]
+    assert [verdict(*interval(g), even=0) for g in gains] == ["beyond chance", "inconclusive"]
 
 
 @pytest.mark.parametrize("name", ["zeroshot", "cot", "cot-sc", "hyde"])
