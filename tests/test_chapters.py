@@ -15,6 +15,7 @@ TOLD_AGAIN = (
     "02_sharper_retrieval",
     "04_hipporag",
     "05_hipporag_examined",
+    "06_hipporag_on_musique",
     "paper_against_code",
 )  # the rest follow
 
