@@ -89,21 +89,59 @@ def test_the_one_question_that_the_rule_answers_from_hipporags_passages(corpus, 
     assert not set(q.gold) <= set(plain.retrieval.ids)
 
 
-def test_a_sixth_file_about_the_founder_comes_right_after_the_choir(tmp_path):
+def test_the_rule_reads_five_files_and_answers_wrongly_from_the_right_passages(tmp_path):
     texts = {
         "bakery": "The Corner Bakery was opened by Mina Okoro. It sells bread.",
-        "choir": "Mina Okoro conducts the Lantern Choir. It sings at the Harvest Fair.",
+        "choir": "Mina Okoro conducts the Lantern Choir. It meets on Fridays.",
         "mill": "The Old Mill grinds flour for the Corner Bakery. Tom Reed built it.",
-        "school": "Tom Reed is the founder of the Bridge School. It has forty pupils.",
-        "cafe": "The Corner Cafe is next to the school. What else it sells nobody knows.",
-        "sixth": "Mina Okoro plays chess.",
+        "school": "Tom Reed teaches at the Bridge School. It has forty pupils.",
+        "fair": "The Harvest Fair is held in October. Children pick apples there.",
     }
     for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text)
-    method = mr.HippoRAG.build(mr.read_folder(tmp_path))
-    found = method.retrieve("What else does the founder of the Corner Bakery do?", k=6)
+    asked = "What does the person who opened the Corner Bakery conduct?"
+    answer = mr.HippoRAG.build(mr.read_folder(tmp_path)).answer(asked)
+    assert answer.text == "Mina Okoro" and answer.llm.startswith("offline")
+    (tmp_path / "sixth.txt").write_text("Mina Okoro plays chess.")
+    found = mr.HippoRAG.build(mr.read_folder(tmp_path)).retrieve(asked, k=6)
     titles = [passage.chunk.title for passage in found]
-    assert titles == ["bakery", "mill", "choir", "sixth", "school", "cafe"]
+    assert titles == ["bakery", "mill", "choir", "sixth", "school", "fair"]
+
+
+def test_a_single_query_node_has_no_use_for_specificity(corpus, recorded):
+    q, hippo = corpus.question("q10"), recorded["hippo"]
+    plain = hippo.with_options(specificity=False).retrieve(q.text)
+    assert plain.ids == hippo.retrieve(q.text).ids
+    assert np.allclose(
+        plain.trace.last(mr.WalkStep).scores, hippo.retrieve(q.text).trace.last(mr.WalkStep).scores
+    )
+
+
+def test_the_society_carries_the_passage_and_counting_once_loses_it(corpus, recorded):
+    q, hippo = corpus.question("q10"), recorded["hippo"]
+    names = [node.name for node in hippo.hippocampal_index.nodes]
+    mass = hippo.retrieve(q.text).trace.last(mr.WalkStep).scores
+    place = [chunk.id for chunk in corpus.chunks].index("p39")
+    ranks = {}
+    for name in ("candlemas medal", "royal hesper society", "lady honoria pell"):
+        scores = hippo.passage_matrix @ np.where(
+            np.arange(len(names)) == names.index(name), 0, mass
+        )
+        ranks[name] = int((scores > scores[place]).sum()) + 1
+    assert list(ranks.values()) == [2, 6, 5]
+    once = hippo.with_options(passage_matrix="incidence").retrieve(q.text, k=40)
+    assert once.ids.index("p39") == 5
+    unrecorded = hippo.with_options(passage_matrix="incidence").answer(q.text)
+    assert not unrecorded.llm.startswith("recorded")  # the chapter warns of it
+
+
+def test_dense_retrieval_ranks_the_second_passage_sixth(corpus):
+    dense = mr.METHODS["dense"].build(corpus, "recorded", "minilm")
+    answers = {q.id: dense.answer(q.text) for q in corpus.questions}
+    assert all(answer.llm.startswith("recorded") for answer in answers.values())
+    right = [q.id for q in corpus.questions if exact_match(answers[q.id].text, q.answers)]
+    assert len(right) == 16 and "q10" not in right and {"q11", "q19"} <= set(right)
+    assert dense.retrieve(corpus.question("q10").text, k=40).ids.index("p39") == 5
 
 
 def test_why_three_of_the_codes_differences_change_nothing(corpus, offline):
