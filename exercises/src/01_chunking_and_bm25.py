@@ -71,16 +71,17 @@ def windows(count, size, overlap):
 # %% nbgrader={"grade": true, "grade_id": "test-windows", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 found = windows(11, 5, 2)
 assert found is not None, "windows returns nothing: the list has to be returned at the end"
+found = [tuple(window) for window in found]
 begins = [first for first, last in found]
 assert begins[:3] != [0, 5, 10], "your windows do not overlap: the next one has to begin before the last one ends"
 assert begins[:3] == [0, 3, 6], f"with size 5 and overlap 2 the windows begin at 0, 3, 6; yours begin at {begins}: how many tokens do neighbours share?"
 assert found[:3] == [(0, 5), (3, 8), (6, 11)], f"the windows begin where they should, but do they hold 5 tokens each? Yours: {found}"
 assert len(found) == 3, f"the window (6, 11) reaches the end; what follows it only repeats its tokens. Yours: {found}"
-clipped = windows(10, 5, 2)
+clipped = [tuple(window) for window in windows(10, 5, 2)]
 assert clipped[-1][1] <= 10, f"a text of 10 tokens has no token behind the tenth, but your last window is {clipped[-1]}: it has to end with the text"
 assert clipped == [(0, 5), (3, 8), (6, 10)], f"10 tokens, size 5, overlap 2 gives (0, 5), (3, 8), (6, 10); yours: {clipped}"
-assert windows(3, 10, 2) == [(0, 3)], "a text shorter than one window is one window, as long as the text"
-assert windows(0, 10, 2) == [], "a text without tokens has no windows"
+assert [tuple(window) for window in windows(3, 10, 2)] == [(0, 3)], "a text shorter than one window is one window, as long as the text"
+assert len(windows(0, 10, 2)) == 0, "a text without tokens has no windows"
 
 # %% [markdown]
 # What a window does to a fact: with windows of eight tokens and no overlap, the words *tide tables* of the first passage and the house in which they
@@ -162,6 +163,7 @@ four = [["the", "sea", "is", "wide"], ["the", "salt"], ["the", "sea"], ["a", "qu
 found = idf(four)
 assert found is not None, "idf returns nothing: the weights have to be returned"
 assert found["salt"] > found["sea"], "a rare word has to weigh more than a common one: is the fraction upside down?"
+assert abs(found["salt"] - math.log(1 + 3.5 / 1.5)) > 1e-9, "you add 1 under the logarithm, as Lucene does, where no weight is negative; the variant here has no 1"
 assert abs(found["salt"] - math.log(3.5 / 1.5)) < 1e-9, f"salt stands in 1 of 4 documents: ln(3.5 / 1.5) = 0.847; yours: {found['salt']:.3f}"
 assert found["sea"] == 0, f"sea stands in exactly half of the documents: ln(2.5 / 2.5) = 0, and 0 is not negative; yours: {found['sea']:.3f}"
 assert found["the"] > -0.8, "the word `the` keeps its negative weight: here the epsilon rule has to step in"
@@ -224,6 +226,7 @@ weight = math.log(4.5 / 2.5)
 assert abs(idf([short, long, *others])["quay"] - weight) < 1e-9, "bm25 builds on idf, and idf is not right yet: mend that first"
 found = bm25([short, long, *others], ["quay"])
 assert found is not None and len(found) == 6, "bm25 returns one score for each document, in their order"
+found = [float(score) for score in found]
 assert found[2:] == [0] * 4, f"a document without any word of the question scores 0; yours score {found[2:]}"
 assert found[0] >= found[1], "a long passage outscores a short one in your version: the length stands over the mean length, not under it"
 flat = bm25([short, long, *others], ["quay"], b=0)
@@ -245,8 +248,8 @@ assert abs(idf(three, epsilon=1)["a"] - mean) < 1e-9, "bm25 builds on idf, whose
 assert abs(bm25(three, ["a"], b=0, epsilon=1)[0] - mean) < 1e-9, "hand epsilon on to idf"
 
 # %% [markdown]
-# Which passage tells where whale oil was boiled? The lighthouse burned whale oil, too, but nobody boils it there; three passages share no word that
-# weighs anything.
+# Which passage tells where whale oil was boiled? The lighthouse burned whale oil, too, but nobody boils it there; three passages share no word with
+# the question.
 
 # %%
 question = tokenize("Where was whale oil boiled?")
@@ -327,6 +330,11 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: (len(documents) - n + 0.5) / (n + 0.5)
 #   by: (n + 0.5) / (len(documents) - n + 0.5)
 #   hint: is the fraction upside down?
+# - item: idf
+#   name: a one under the logarithm
+#   replace: math.log((len(documents) - n + 0.5) / (n + 0.5))
+#   by: math.log(1 + (len(documents) - n + 0.5) / (n + 0.5))
+#   hint: as Lucene does
 # - item: bm25
 #   name: length and mean length exchanged
 #   replace: len(document) / mean_length
