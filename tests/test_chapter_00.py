@@ -1,10 +1,16 @@
 """What 00_start_here and paper_against_code say, measured again."""
 
+import re
+from pathlib import Path
+
+import nbformat
 import numpy as np
 import pytest
 
 import minirag as mr
-from minirag.evaluate import exact_match
+from minirag.evaluate import exact_match, recall_at_k
+from minirag.methods.ircot import RoundStep, merge_rounds
+from minirag.reproduce.answers import interval
 
 
 @pytest.fixture(scope="module")
@@ -174,3 +180,81 @@ def test_the_codes_setting_is_one_gain_and_one_loss(corpus, offline):
     default = recall(offline, corpus)
     assert recall(offline.with_options(passage_matrix="incidence"), corpus) > default
     assert default > recall(offline.with_options(no_entities="uniform"), corpus)
+
+
+def rankings(method, corpus, k=10):
+    return [found.ids for found in method.retrieve_many([q.text for q in corpus.questions], k=k)]
+
+
+def mean_recall(ranked, corpus, k):
+    found = [recall_at_k(ids, q.gold, k) for ids, q in zip(ranked, corpus.questions)]
+    return round(100 * float(np.mean(found)), 1)
+
+
+def test_each_round_of_ircot_scaled_or_not(corpus):
+    """H8: without scaling each round's walk, R@2 and R@5 fall a little."""
+    loop = mr.METHODS["ircot-hipporag"].build(corpus, "recorded", "minilm")
+    place = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
+    unscaled = []
+    for found in loop.retrieve_many([q.text for q in corpus.questions], k=10):
+        scores = []
+        for step in found.trace:
+            if isinstance(step, RoundStep):
+                scores.append(step.scores)
+            elif isinstance(step, mr.ChunkStep):
+                scores[-1] = {id: step.scores[place[id]] for id in scores[-1]}
+        unscaled.append([id for id, _ in merge_rounds(scores)])
+    assert [mean_recall(unscaled, corpus, k) for k in (2, 5)] == [80.6, 88.2]
+    assert [mean_recall(rankings(loop, corpus), corpus, k) for k in (2, 5)] == [82.6, 90.3]
+
+
+def test_bm25_with_the_values_of_anserini_moves_one_and_three_questions(corpus):
+    ours, theirs = (
+        rankings(mr.METHODS["bm25"].build(corpus, **options), corpus)
+        for options in ({}, {"k1": 0.9, "b": 0.4})
+    )
+    for k, moved in ((2, 1), (5, 3)):
+        gain = np.array(
+            [
+                recall_at_k(a, q.gold, k) - recall_at_k(b, q.gold, k)
+                for a, b, q in zip(ours, theirs, corpus.questions)
+            ]
+        )
+        low, high = interval(100 * gain)
+        assert np.count_nonzero(gain) == moved and low <= 0 <= high
+
+
+def test_four_rows_are_all_of_the_codes_setting_and_no_node_counts_twice(corpus, offline):
+    def build(**options):
+        return rankings(mr.HippoRAG.build(corpus, extraction="annotations", **options), corpus)
+
+    code = build(follow="code")
+    three = {"passage_matrix": "facts", "no_entities": "uniform", "ties": "descending"}
+    assert build(**three, script="ascii", empty_names="keep") == code
+    assert sum(a != b for a, b in zip(build(**three), code)) == 3
+    for options in ({"reset": "entity"}, {"ensemble": True}, {"max_neighbours": 101}):
+        assert rankings(offline.with_options(**options), corpus) == rankings(offline, corpus)
+
+
+def test_the_released_neighbours_find_more_only_with_ties_one_way(corpus, offline):
+    def found(**options):
+        return rankings(offline.with_options(propagation="neighbours", **options), corpus)
+
+    low = {}
+    for ties in ("ascending", "descending"):
+        released = found(ties=ties, neighbour_hops=2, neighbour_share="node")
+        gain = [
+            recall_at_k(b, q.gold, 2) - recall_at_k(a, q.gold, 2)
+            for a, b, q in zip(found(ties=ties), released, corpus.questions)
+        ]
+        low[ties] = interval(100 * np.array(gain))[0]
+    assert low == {"ascending": 8.3, "descending": 0.0}
+
+
+def test_the_table_has_the_fifteen_rows_of_the_title_and_each_is_run():
+    path = Path(__file__).parents[1] / "notebooks" / "paper_against_code.ipynb"
+    cells = nbformat.read(path, 4).cells
+    table = next(c.source for c in cells if "| row |" in c.source)
+    rows = re.findall(r"(?m)^\| ([A-Z]\d) \|", table)
+    code = "".join(c.source for c in cells if c.cell_type == "code")
+    assert len(rows) == 15 and all(re.search(rf'"{row}\b', code) for row in rows)
