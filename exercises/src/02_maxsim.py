@@ -80,6 +80,7 @@ assert not np.allclose(found, rows / np.linalg.norm(rows)), "you divide by one l
 assert not np.allclose(found[:2], (rows / np.linalg.norm(rows, axis=0))[:2]), "you divide columns, not rows: the squares have to be added up along a row"
 assert not np.isnan(found).any(), "a row of zeros became `not a number`: it has no length to divide by and stays zero"
 assert np.allclose(found, [[0.6, 0.8], [0, 1], [0, 0]]), f"[3, 4] becomes [0.6, 0.8]; yours: {found.tolist()}"
+assert np.allclose(unit(np.array([[3e-7, 4e-7]])), [[0.6, 0.8]]), "a very short row gets another length than 1: add nothing to its length"
 assert rows[0, 0] == 3, "the rows that were handed in have changed: divide into a new array"
 
 # %% [markdown]
@@ -286,6 +287,11 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   replace: np.where(length > 0, length, 1)
 #   by: length
 #   hint: a row of zeros became `not a number`
+# - item: unit
+#   name: a small number added to every length
+#   replace: np.where(length > 0, length, 1)
+#   by: (length + 1e-6)
+#   hint: add nothing to its length
 # - item: maxsim
 #   name: maximum over the wrong axis
 #   replace: axis=1
