@@ -36,18 +36,18 @@ adjacency
 # %% [markdown]
 # ## 1. From weights to steps
 #
-# `adjacency[i, j]` is the weight of the edge from i to j. A walker at i takes an edge in proportion to its weight. We keep that as a matrix $W$ with
+# `adjacency[i, j]` is the weight of the edge from i to j. A walker at i takes an edge in proportion to its weight. We keep that as a matrix $T$, as chapter 04 does, with
 #
-# $$W_{ji} = \text{the probability of stepping from } i \text{ to } j,$$
+# $$T_{ji} = \text{the probability of stepping from } i \text{ to } j,$$
 #
-# so that $W x$ moves a whole crowd: if $x_i$ walkers stand at i, $(Wx)_j$ arrive at j. Mind the order of the indices: **column i says where one goes from i**.
+# so that $T x$ moves a whole crowd: if $x_i$ walkers stand at i, $(Tx)_j$ arrive at j. Mind the order of the indices: **column i says where one goes from i**.
 #
 # **Predict first.** The harbour has an edge of weight 2 and one of weight 1. Which numbers stand in its column, and what is their sum? What stands in
 # the column of a node that no edge leaves?
 #
 # <details><summary>Answer</summary>
 #
-# 2/3 and 1/3, together 1. Without a way out there is nothing but zeros: such a node is called dangling.
+# 2/3 and 1/3, together 1. Without a way out there is nothing but zeros: such a node is called dangling (chapter 04's graphs have none: they are undirected, and each node has an edge).
 #
 # </details>
 
@@ -55,7 +55,7 @@ adjacency
 def step_matrix(adjacency):
     """adjacency: (n, n) weights >= 0, [i, j] from i to j.
 
-    Returns W (n, n), [j, i] the probability of stepping from i to j.
+    Returns T (n, n), [j, i] the probability of stepping from i to j.
     """
     ### BEGIN SOLUTION
     strength = adjacency.sum(axis=1)
@@ -75,9 +75,11 @@ with np.errstate(all="ignore"):
 assert np.shape(found) == (3, 3), "step_matrix returns a matrix of the same shape"
 assert not np.isnan(found).any(), "a dangling node has no weight to divide by: its column stays zero, and is not `not a number`"
 assert not np.allclose(found, one_way.T), "these are still weights: divide them so that a column adds up to 1"
-assert not np.allclose(found, [[0, 0.75, 0.25], [0, 0, 1], [0, 0, 0]]), "rows and columns are exchanged: W[j, i] is the step from i to j"
+assert not np.allclose(found, [[0, 0.75, 0.25], [0, 0, 1], [0, 0, 0]]), "rows and columns are exchanged: T[j, i] is the step from i to j"
 into = np.array([[0, 0, 0], [1, 0, 0], [1 / 3, 2 / 3, 0]])
 assert not np.allclose(found, into), "you divide by what arrives at a node; the walker divides by what leaves the node on which it stands"
+assert not np.allclose(found, [[0, 0, 0], [0.5, 0, 0], [0.5, 1, 0]]), "all edges count the same in your version: an edge of weight 3 is taken three times as often as one of weight 1"
+assert found[2][2] == 0, "the dangling node has an edge to itself in your version: nobody leaves it by an edge, so nothing stands in its column"
 assert np.allclose(found, [[0, 0, 0], [0.75, 0, 0], [0.25, 1, 0]]), f"three edges, with 0.75, 0.25 and 1; yours: {np.round(found, 2).tolist()}"
 assert one_way[0, 1] == 3, "the weights that were handed in have changed: make a new matrix"
 
@@ -100,7 +102,7 @@ assert one_way[0, 1] == 3, "the weights that were handed in have changed: make a
 
 # %% nbgrader={"grade": false, "grade_id": "one-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def one_step(walk, standing, home, damping):
-    """walk: the matrix W; standing, home: (n,), each adding up to 1.
+    """walk: the matrix T; standing, home: (n,), each adding up to 1.
 
     Returns where the crowd stands after one step, (n,).
     """
@@ -124,6 +126,7 @@ assert not np.allclose(found, [0.2, 0.2]) and not np.allclose(found, [0, 1]), "i
 assert np.allclose(found, [0.2, 0.8]), f"0.8 of the crowd follow the edge to the second node, 0.2 jump home to the first; yours: {np.round(found, 3).tolist()}"
 dead_end = np.array([[0.0, 0.0], [1.0, 0.0]])
 found = one_step(dead_end, np.array([0.5, 0.5]), np.array([1.0, 0.0]), 0.8)
+assert not np.allclose(found, [1 / 3, 2 / 3]), "you divide the result by its sum: that sends some of those on a dangling node to where others walk, and they have to jump home"
 assert found.sum() > 1 - 1e-9, f"only {found.sum():.2f} of the crowd are left: those on a dangling node are lost, they have to jump home"
 assert np.allclose(found, [0.6, 0.4]), f"0.6 jump home, 0.4 arrive at the dead end; yours: {np.round(found, 3).tolist()}"
 found = one_step(dead_end, np.array([0.5, 0.5]), np.array([0.25, 0.75]), 0.8)
@@ -157,7 +160,7 @@ def pagerank(adjacency, reset, damping=0.5, steps=100):
 
 # %% [raw] tags=["hints"] item="pagerank"
 # - You have all the parts. Which of them are made once, which at every step?
-# - "Make W, turn `reset` into shares that add up to 1, and let the crowd start at home."
+# - "Make T, turn `reset` into shares that add up to 1, and let the crowd start at home."
 # - "`home = reset / reset.sum()`, `standing = home`, and in the loop `standing = one_step(walk, standing, home, damping)`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-pagerank", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -168,7 +171,10 @@ double = pagerank(line, np.array([2.0, 0.0, 0.0]))
 assert np.isclose(double.sum(), 1) and np.allclose(first, double), "twice the mass in reset is the same question: reset has to be divided by its sum"
 assert first[0] > first[2] + 1e-9, "the first node is where the walk restarts, and is not visited more than the last: do walkers jump to `home`?"
 assert not np.allclose(first, [0.5, 0.5, 0]), "that is the crowd after a single step: is the loop using the result of the step before?"
-assert np.allclose(first, [7 / 12, 4 / 12, 1 / 12]), f"expected 7/12, 4/12, 1/12; yours: {np.round(first, 3).tolist()}"
+exact = np.array([7 / 12, 4 / 12, 1 / 12])
+far = abs(first - exact).max()
+assert np.allclose(first, exact) or far > 0.05, f"nearly right, but {far:.1e} away: the walk stops too early, do all `steps`"
+assert np.allclose(first, exact), f"expected 7/12, 4/12, 1/12; yours, times 12: {np.round(12 * first, 2).tolist()}"
 once = pagerank(line, np.array([1.0, 0.0, 0.0]), steps=1)
 assert np.allclose(once, [0.5, 0.5, 0]), "one step from home gives [0.5, 0.5, 0]: is `steps` used, and does the crowd start at home?"
 restless = pagerank(line, np.array([1.0, 0.0, 0.0]), damping=0.9)
@@ -184,7 +190,7 @@ for share, place in sorted(zip(visited, places), reverse=True):
 #
 # When nothing changes any more, what arrives and what jumps balance. That is a system of linear equations: with $d$ for the damping and $h$ for home, solve
 #
-# $$y = h + d\,W y, \qquad x = y\,/\,\textstyle\sum_j y_j .$$
+# $$y = h + d\,T y, \qquad x = y\,/\,\textstyle\sum_j y_j .$$
 #
 # The second part is what becomes of the dangling nodes: those who jump from there only make the whole crowd at home larger, so everything is scaled alike.
 #
@@ -210,7 +216,7 @@ def pagerank_exact(adjacency, reset, damping=0.5):
 
 # %% [raw] tags=["hints"] item="pagerank-exact"
 # - Bring everything with y to the left side. Which matrix stands before y?
-# - "The matrix is the identity, `np.eye(n)`, less `damping` times W."
+# - "The matrix is the identity, `np.eye(n)`, less `damping` times T."
 # - "`y = np.linalg.solve(np.eye(len(reset)) - damping * step_matrix(adjacency), reset)`, then divide y by its sum."
 
 # %% nbgrader={"grade": true, "grade_id": "test-pagerank-exact", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -263,6 +269,24 @@ for damping in (0.0, 0.5, 0.85):
 #   replace: np.where(strength > 0, strength, 1)
 #   by: strength
 #   hint: its column stays zero
+# - item: step-matrix
+#   name: edges without their weights
+#   replace: |-
+#     strength = adjacency.sum(axis=1)
+#   by: |-
+#     adjacency = (adjacency > 0).astype(float)
+#         strength = adjacency.sum(axis=1)
+#   hint: all edges count the same
+# - item: step-matrix
+#   name: dangling node with an edge to itself
+#   replace: adjacency.T / np.where(strength > 0, strength, 1)
+#   by: adjacency.T / np.where(strength > 0, strength, 1) + np.diag((strength == 0).astype(float))
+#   hint: the dangling node has an edge to itself
+# - item: one-step
+#   name: divided by the sum
+#   replace: return arrived + (1 - arrived.sum()) * home
+#   by: return (arrived + (1 - damping) * home) / (arrived + (1 - damping) * home).sum()
+#   hint: you divide the result by its sum
 # - item: one-step
 #   name: damping on the wrong term
 #   replace: damping * (walk @ standing)
@@ -293,6 +317,11 @@ for damping in (0.0, 0.5, 0.85):
 #   replace: standing = one_step(walk, standing, home, damping)
 #   by: standing = one_step(walk, home, home, damping)
 #   hint: the crowd after a single step
+# - item: pagerank
+#   name: stops early
+#   replace: range(steps)
+#   by: range(min(steps, 10))
+#   hint: the walk stops too early
 # - item: pagerank-exact
 #   name: not divided by the sum
 #   replace: y / y.sum()
