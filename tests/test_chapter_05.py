@@ -75,9 +75,9 @@ def scores_of(method, question_id="q13"):
 
 def rank(scores, passage):
     """The rank that the chapter prints, which must not hang on the last digits."""
-    limit = scores[POSITION[passage]] + 0.001
-    assert abs(scores - limit).min() > 5e-6
-    return 1 + int((scores > limit).sum())
+    away = scores - scores[POSITION[passage]]
+    assert np.sort(abs(away))[1] > 5e-5
+    return 1 + int((away > 0).sum())
 
 
 def ranks(method, *passages):
@@ -127,19 +127,21 @@ def test_the_six_merged_pairs_are_the_six_closest_and_the_next_is_wrong(as_writt
 
 
 def test_merging_moves_the_three_passages(as_written, merged):
-    assert ranks(as_written, "p36", "p03", "p04") == [4, 2, 3]
+    assert ranks(as_written, "p36", "p03", "p04") == [5, 2, 3]
     assert ranks(merged, "p36", "p03", "p04") == [1, 9, 2]
     assert [round(scores_of(merged)[POSITION[p]], 3) for p in ("p36", "p04")] == [0.583, 0.388]
 
 
-def test_each_movement_goes_away_with_its_own_cause(merged):
+def test_each_movement_goes_away_with_its_own_cause(as_written, merged):
     corrected = renamed(SAME)
     kept = tuple(t for t in corrected["p36"] if "University of Veldmark" not in t)
     assert len(kept) == len(corrected["p36"]) - 1
-    assert ranks(build(read({**corrected, "p36": kept})), "p36", "p03") == [7, 9]
+    assert ranks(build(read({**corrected, "p36": kept})), "p36", "p03") == [8, 9]
     assert ranks(merged.with_options(specificity=False), "p36", "p03") == [1, 3]
-    two = [merged.graph.position[n] for n in ("university of veldmark", "lanthorn s disease")]
-    assert (1 / merged.specificity[two]).round().tolist() == [12, 8]
+    for method, counts in ((as_written, [6, 6]), (merged, [12, 8])):
+        names = ("university of veldmark", "lanthorn s disease")
+        two = [method.graph.position[name] for name in names]
+        assert (1 / method.specificity[two]).round().tolist() == counts
 
 
 def test_the_university_alone_lets_the_distractor_lead_and_without_it_p03_leads():
@@ -153,6 +155,16 @@ def test_merging_helps_one_question_and_hurts_four(as_written, merged):
     change = recalls(merged) - recalls(as_written)
     assert [q.id for q, c in zip(QUESTIONS, change) if c > 0] == ["q14"]
     assert [q.id for q, c in zip(QUESTIONS, change) if c < 0] == ["q11", "q13", "q15", "q17"]
+
+
+def test_only_zeros_and_ones_let_the_distractor_lead_and_p03_falls_with_each_reading(
+    as_written, merged
+):
+    wanted = {"text": ([5, 8, 4], [2, 10, 4]), "facts": ([12, 2, 4], [7, 6, 2])}
+    for reading, rows in wanted.items():
+        for method, row in zip((as_written, merged), rows):
+            other = method.with_options(passage_matrix=reading)
+            assert ranks(other, "p36", "p03", "p04") == row
 
 
 # Sections 2 to 4: baselines, ablations, sweeps.
@@ -309,7 +321,26 @@ def test_the_released_codes_threshold_of_the_ensemble_is_the_default(as_written)
     assert as_written.with_options(ensemble=True).chosen.ensemble_threshold == 0.9
 
 
-# Sections 6 and 7: extractors, and one failure.
+def test_links_of_last_words_are_counted_with_their_repetitions(as_written):
+    cut = damaged(as_written, -1)
+    steps = [
+        [m.retrieve(q.text).trace.last(mr.NodeStep).nodes for m in (as_written, cut)]
+        for q in QUESTIONS
+    ]
+    pairs = [pair for full, part in steps for pair in zip(full, part)]
+    assert len(pairs) == 37 and sum(a.index == b.index for a, b in pairs) == 22
+    wrong = [b.label for a, b in pairs if b.label in ("disease", "society")]
+    assert sorted(wrong) == ["disease"] * 6 + ["society"]
+    # the ensemble acts also where every link is right
+    assert any(
+        part and all(a.index == b.index for a, b in zip(full, part))
+        and min(b.score for b in part) <= 0.9
+        for full, part in steps
+    )  # fmt: skip
+
+
+# Sections 6 to 8: extractors, and one more edge. What follows on answers (EM), on the recorded
+# model's entities of the questions and on q08 is true beyond the chapter, which does not print it.
 
 
 def test_which_extractor_leads_depends_on_the_passage_matrix(graphs):
@@ -361,8 +392,8 @@ def test_one_triple_explains_p04_in_both_directions(readers, graphs):
     given = changed(theirs, (*theirs.triples["p04"], STUDIES))
     taken = changed(ours, tuple(t for t in ours.triples["p04"] if t != STUDIES))
     assert ranks(graphs["model"], "p04", "p03") == [8, 11] and ranks(given, "p04", "p03") == [5, 10]
-    assert ranks(graphs["annotations"], "p04", "p03") == [3, 8]
-    assert ranks(taken, "p04", "p03") == [8, 7]
+    assert ranks(graphs["annotations"], "p04", "p03") == [4, 8]
+    assert ranks(taken, "p04", "p03") == [9, 7]
     assert "p04" in given.retrieve(CORPUS.question("q13").text, k=5).ids
 
 
@@ -395,7 +426,28 @@ def test_q19_finds_a_passage_that_names_both_hubs_first(as_written):
     assert [rank(scores, p) for p in ("p30", "p31")] == [9, 5]
 
 
-# Section 8: paper and code.
+def test_a_false_triple_lifts_p04_as_far_as_the_missing_one(readers):
+    theirs = readers["model"].triples
+    repeated = Triple(
+        "Skerrow Cohort", "follows members of families affected by", "Lanthorn's Disease"
+    )
+    assert repeated in theirs["p04"] and STUDIES not in theirs["p04"]
+
+    def places(*extra):
+        return ranks(build(read({**theirs, "p04": (*theirs["p04"], *extra)})), "p04", "p03")
+
+    assert places() == places(Triple("Dr Ilse Marrow", "lives in", "Kirran harbour")) == [7, 5]
+    ignores = Triple("Dr Ilse Marrow", "ignores", "Lanthorn's Disease")
+    assert places(STUDIES) == places(ignores) == places(repeated) == [5, 6]
+
+
+def test_where_the_models_graph_finds_less_and_more(readers, as_written):
+    change = recalls(build(read(readers["model"].triples))) - recalls(as_written)
+    assert [q.id for q, c in zip(QUESTIONS, change) if c < 0] == ["q13", "q17", "q18", "q24"]
+    assert [q.id for q, c in zip(QUESTIONS, change) if c > 0] == ["q10", "q21"]
+
+
+# The appendix: paper and code.
 
 
 def test_how_often_a_pair_of_the_rules_graph_has_both_kinds_of_edge(graphs):
