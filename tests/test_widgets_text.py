@@ -1,5 +1,5 @@
 """The explorers of plain retrieval: what a moved slider shows, and that it is the package's own
-chunks and scores.
+chunks.
 """
 
 import xml.etree.ElementTree as ET
@@ -7,12 +7,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import minirag as mr
-from minirag.algorithms.bm25 import bm25_by_hand, tokenize
-from minirag.core.corpus import Document, Question
+from minirag.core.corpus import Document
 from minirag.core.errors import MiniragError
-from minirag.widgets import BM25Explorer, ChunkExplorer
-
-from .small import corpus_of
+from minirag.widgets import ChunkExplorer
 
 EVIL = "<script>alert('x')</script>"
 TEXT = (
@@ -65,38 +62,3 @@ def test_what_the_text_says_is_escaped_and_the_picture_is_well_formed(chunks):
     ET.fromstring(chunks.figure().svg)
     with pytest.raises(MiniragError, match="does not stand in"):
         ChunkExplorer(Document("d", TEXT), "another fact")
-
-
-def test_bm25_is_the_packages_and_its_words_add_up():
-    others = (("c", "Nothing here."), ("d", "No more."), ("e", "Stop."))
-    corpus = corpus_of(
-        ("a", f"Heron heron court. {EVIL}"), ("b", "Heron court " + "and so on " * 20), *others
-    )
-    explorer = BM25Explorer(
-        corpus,
-        [Question("q1", f"Which heron court? {EVIL}", gold=("b",)), Question("q2", "Nothing?")],
-        shown=3,
-    )
-    documents, query = (
-        [tokenize(c.passage) for c in corpus.chunks],
-        tokenize(explorer.question.text),
-    )
-    for k1, b in ((1.5, 0.75), (0.0, 0.0), (3.0, 1.0)):
-        explorer.set("k1", k1).set("b", b)
-        by_hand = bm25_by_hand(documents, query, k1, b)
-        assert [p.score for p in explorer.passages()] == pytest.approx(
-            sorted(by_hand, reverse=True)[:3]
-        )
-        shares = explorer.words()
-        counted = [
-            sum(query.count(word) * row[i] for word, row in shares.items()) for i in range(3)
-        ]
-        assert counted == pytest.approx([p.score for p in explorer.passages()])
-    assert (
-        "[gold]" in explorer.describe()
-        and "<script>" not in explorer.html()
-        and explorer.html().count("gold</span>") == 1
-    )
-    assert "Nothing?" in explorer.set("question", "q2").describe()
-    with pytest.raises(MiniragError, match="at least one"):
-        BM25Explorer(corpus, [])

@@ -169,6 +169,7 @@ assert found["the"] != 0, "negative weights become 0 in your version; the rule g
 raw = [math.log((4 - n + 0.5) / (n + 0.5)) for n in (3, 2, 1, 1, 1, 1, 1)]
 only_positive = 0.25 * sum(value for value in raw if value >= 0) / sum(value >= 0 for value in raw)
 assert abs(found["the"] - only_positive) > 1e-9, "you leave the negative values out of the mean; it is taken over all words, as the formula gives them"
+assert abs(found["the"] - 0.25 * sum(raw) / 4) > 1e-9, "you divide the sum of the weights by the number of documents; it has one term for each word of the vocabulary"
 assert abs(found["the"] - 0.25 * sum(raw) / 7) < 1e-9, f"`the` gets a quarter of the mean, {0.25 * sum(raw) / 7:.4f}; yours: {found['the']:.4f}"
 assert abs(idf(four, epsilon=1)["the"] - sum(raw) / 7) < 1e-9, "with epsilon = 1 a negative weight becomes the whole mean: is epsilon used?"
 
@@ -217,26 +218,31 @@ def bm25(documents, query, k1=1.5, b=0.75, epsilon=0.25):
 #   and the sum over `word in query` of `weight[word] * f[word] * (k1 + 1) / (f[word] + damping)`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-bm25", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-short, long = ["quay"] + ["sand"], ["quay"] + ["rope"] * 8
+short, long = ["quay", "sand"], ["quay", *"abcdefgh"]
 others = [["tide"], ["oar"], ["net"], ["gull"]]
+weight = math.log(4.5 / 2.5)
+assert abs(idf([short, long, *others])["quay"] - weight) < 1e-9, "bm25 builds on idf, and idf is not right yet: mend that first"
 found = bm25([short, long, *others], ["quay"])
 assert found is not None and len(found) == 6, "bm25 returns one score for each document, in their order"
 assert found[2:] == [0] * 4, f"a document without any word of the question scores 0; yours score {found[2:]}"
 assert found[0] >= found[1], "a long passage outscores a short one in your version: the length stands over the mean length, not under it"
 flat = bm25([short, long, *others], ["quay"], b=0)
 assert abs(flat[0] - flat[1]) < 1e-9, "with b = 0 the length must not matter: is b in both of its places?"
-weight = math.log(4.5 / 2.5)
 assert abs(flat[0] - weight / 2.5) > 1e-9, "the factor (k1 + 1) above the line is missing"
 assert abs(flat[0] - weight) < 1e-9, f"with b = 0 and f = 1 the fraction is 1, so the score is the idf, {weight:.3f}; yours: {flat[0]:.3f}"
 assert found[0] > found[1] + 1e-9, "the passages' length has no effect in your version: b times the length over the mean length is missing"
+ropes = bm25([["quay", "rope"], ["quay", "rope", "rope", "rope"], *others], ["quay"])
+assert ropes[0] > ropes[1] + 1e-9, "a passage that says rope three times is longer than one that says it once: its length counts every word, repetitions included"
 twice = bm25([short, long, *others], ["quay", "quay", "sea"])
 assert abs(twice[0] - found[0]) > 1e-9, "the question says quay twice, and your score does not change: go through its words, repetitions included"
 assert abs(twice[0] - 2 * found[0]) < 1e-9, "a word that the question says twice counts twice, an unknown word not at all"
 repeated = bm25([["quay", "quay", "quay", "quay"], ["rope"] * 4, *others], ["quay"], k1=2)
 expected = math.log(5.5 / 1.5) * 4 * 3 / (4 + 2 * (0.25 + 0.75 * 4 / 2))
 assert abs(repeated[0] - expected) < 1e-9, f"quay said 4 times, k1 = 2: the formula gives {expected:.3f}; yours: {repeated[0]:.3f}"
-common = bm25([["a", "b"], ["a", "c"], ["a", "d"]], ["a"], b=0, epsilon=1)[0]
-assert abs(common - (math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 4) < 1e-9, "hand epsilon on to idf"
+three = [["a", "b"], ["a", "c"], ["a", "d"]]
+mean = (math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 4
+assert abs(idf(three, epsilon=1)["a"] - mean) < 1e-9, "bm25 builds on idf, whose floor is not right yet: mend that first"
+assert abs(bm25(three, ["a"], b=0, epsilon=1)[0] - mean) < 1e-9, "hand epsilon on to idf"
 
 # %% [markdown]
 # Which passage tells where whale oil was boiled? The lighthouse burned whale oil, too, but nobody boils it there; three passages share no word that
@@ -312,6 +318,11 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   by: floor = epsilon * sum(v for v in values.values() if v >= 0) / sum(v >= 0 for v in values.values())
 #   hint: you leave the negative values out of the mean
 # - item: idf
+#   name: mean divided by the number of documents
+#   replace: floor = epsilon * sum(values.values()) / len(values)
+#   by: floor = epsilon * sum(values.values()) / len(documents)
+#   hint: you divide the sum of the weights by the number of documents
+# - item: idf
 #   name: fraction upside down
 #   replace: (len(documents) - n + 0.5) / (n + 0.5)
 #   by: (n + 0.5) / (len(documents) - n + 0.5)
@@ -321,6 +332,21 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: len(document) / mean_length
 #   by: mean_length / len(document)
 #   hint: the length stands over the mean length
+# - item: bm25
+#   name: length in different words
+#   replace: b * len(document) / mean_length
+#   by: b * len(f) / mean_length
+#   hint: its length counts every word, repetitions included
+# - item: bm25
+#   name: no b
+#   replace: damping = k1 * (1 - b + b * len(document) / mean_length)
+#   by: damping = k1
+#   hint: b times the length over the mean length is missing
+# - item: bm25
+#   name: epsilon not handed on
+#   replace: weight = idf(documents, epsilon)
+#   by: weight = idf(documents)
+#   hint: hand epsilon on to idf
 # - item: bm25
 #   name: no k1 + 1
 #   replace: f[word] * (k1 + 1) /

@@ -109,6 +109,8 @@ found = specificity(matrix)
 assert np.shape(found) != (4,), "you have a number for each passage; specificity belongs to a name, so add up along its column"
 assert np.shape(found) == (3,), f"three names have three numbers; yours: {np.shape(found)}"
 assert found[0] < found[1], "the name that stands everywhere gets the most: specificity is one divided by the number of passages"
+logs = np.log(4 / np.array([4, 2, 3]))
+assert not any(np.allclose(found, wrong) for wrong in (logs, logs + 1, logs / np.log(2))), "that is inverse document frequency with its logarithm, which needs the number of all passages; specificity is one divided by the number of passages with the name"
 assert not np.allclose(found, 1 - matrix.mean(axis=0)), "that is the share of passages without the name; the paper takes one divided by their number with it"
 assert np.allclose(found, [1 / 4, 1 / 2, 1 / 3]), f"in 4, 2 and 3 passages: 1/4, 1/2, 1/3; yours: {np.round(found, 3).tolist()}"
 
@@ -323,6 +325,11 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: 1 / matrix.sum(axis=0)
 #   by: matrix.sum(axis=0)
 #   hint: the name that stands everywhere gets the most
+# - item: specificity
+#   name: logarithm of the inverse document frequency
+#   replace: 1 / matrix.sum(axis=0)
+#   by: np.log(len(matrix) / matrix.sum(axis=0))
+#   hint: inverse document frequency with its logarithm
 # - item: specificity
 #   name: share of passages without the name
 #   replace: 1 / matrix.sum(axis=0)

@@ -9,10 +9,10 @@ from .explorer import Choice, Explorer, Slider, Switch
 from .graphrag import HierarchyExplorer, PackingExplorer
 from .hippo import HippoExplorer, WalkExplorer
 from .pruning import PathExplorer, PruningExplorer
-from .questions import BM25Explorer, RetrievalBrowser, StanceExplorer
+from .questions import RetrievalBrowser, StanceExplorer
 
 __all__ = [
-    "BM25Explorer", "Choice", "ChunkExplorer", "ChunkSizeExplorer", "Explorer",
+    "Choice", "ChunkExplorer", "ChunkSizeExplorer", "Explorer",
     "HierarchyExplorer", "HippoExplorer", "PackingExplorer",
     "PathExplorer", "PruningExplorer", "RetrievalBrowser", "Slider", "StanceExplorer", "Switch",
     "WalkExplorer",

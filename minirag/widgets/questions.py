@@ -1,23 +1,20 @@
-"""Explorers that go from question to question: BM25's two parameters, what two methods find, and
-the items of ExplaGraphs with their stances.
+"""Explorers that go from question to question: what two methods find, and the items of ExplaGraphs
+with their stances.
 """
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from ..algorithms.bm25 import BM25, tokenize
 from ..algorithms.ego_graphs import TextualGraph
-from ..core.corpus import Corpus, Question
+from ..core.corpus import Question
 from ..core.errors import MiniragError
 from ..core.graph import GraphQuestion
-from ..core.results import Passage, Retrieval
+from ..core.results import Retrieval
 from ..corpora.expla_graphs import belief_and_argument
-from ..operators import rank
 from ..reproduce.stance_baselines import BASELINES, negated
 from ..viz import Figure, draw_graph, draw_ranking
-from ..viz.passages import passage_lines, passage_rows, passage_table
-from ..viz.scene import Colour, ink_on
-from .explorer import CELL, Choice, Explorer, Slider
+from ..viz.passages import passage_lines, passage_rows
+from .explorer import Choice, Explorer, Slider
 
 SHOWN = {
     "all": "all questions",
@@ -29,76 +26,6 @@ SHOWN = {
 EVERY = "every item"
 LOOKS = {rule.name: rule.look for rule in BASELINES if rule.model == "rule"}
 RULES = {name: look for name, look in LOOKS.items() if name != "majority"}
-
-
-class BM25Explorer(Explorer):
-    """BM25 over a corpus with its two parameters as sliders: the ranking, and what each word of the
-    question brings the first passages.
-
-    questions: `Question`s; their gold passages are marked as such in the picture and used for
-    nothing else.
-    """
-
-    def __init__(self, corpus: Corpus, questions: Iterable[Question], shown: int = 5) -> None:
-        self.chunks, self.questions, self.shown = corpus.chunks, {q.id: q for q in questions}, shown
-        if not self.questions:
-            raise MiniragError("BM25Explorer needs at least one question.")
-        self.documents = [tokenize(chunk.passage) for chunk in self.chunks]
-        options = tuple((f"{q.id}: {q.text[:100]}", q.id) for q in self.questions.values())
-        choice = Choice("question", "Question", options, options[0][1])
-        k1 = Slider("k1", "k1: repetition", 0.0, 3.0, 0.1, 1.5)
-        super().__init__(choice, k1, Slider("b", "b: length", 0.0, 1.0, 0.05, 0.75))
-
-    @property
-    def question(self) -> Question:
-        return self.questions[self.state["question"]]
-
-    def index(self) -> BM25:
-        """BM25 with the present parameters."""
-        return BM25(self.documents, k1=self.state["k1"], b=self.state["b"])
-
-    def passages(self) -> list[Passage]:
-        """The first passages for the present question."""
-        scores = self.index().scores(tokenize(self.question.text))
-        places = enumerate(rank(scores, self.shown), start=1)
-        return [Passage(self.chunks[i], float(scores[i]), place) for place, i in places]
-
-    def words(self) -> dict[str, list[float]]:
-        """{word of the question: its share of the score of every passage shown}, words in the
-        question's order, those worth nothing left out.
-        """
-        index, ids = self.index(), [chunk.id for chunk in self.chunks]
-        places = [ids.index(passage.id) for passage in self.passages()]
-        asked = dict.fromkeys(tokenize(self.question.text))
-        shares = {word: index.scores([word])[places].tolist() for word in asked}
-        return {word: row for word, row in shares.items() if any(row)}
-
-    def describe(self) -> str:
-        head = f"k1 {self.state['k1']:.2f}, b {self.state['b']:.2f}: {self.question.text}"
-        shares = [(row[0], word) for word, row in self.words().items() if row[0]]
-        best = sorted(shares, key=lambda pair: (-round(pair[0], 6), pair[1]))[:5]
-        first = "  first passage: " + ", ".join(f"{word} {share:.2f}" for share, word in best)
-        return "\n".join([head, *passage_lines(self.passages(), self.question.gold), first])
-
-    def html(self) -> str:
-        words, passages = self.words(), self.passages()
-        top = max((value for row in words.values() for value in row), default=0.0) or 1.0
-        head = "".join(f"<th>{p.rank}</th>" for p in passages)
-        rows = [f"<tr><th style='text-align:left'>word</th>{head}</tr>"]
-        for word, row in words.items():
-            cells = "".join(_shade(value, top) for value in row)
-            first = f"<td {CELL}>{escape(word)}</td>"
-            rows.append(f"<tr style='background:transparent'>{first}{cells}</tr>")
-        table = f"<table style='color:#1A1A1A'>{''.join(rows)}</table>"
-        found = passage_table(passages, self.question.gold, list(words))
-        note = "<p>What each word brings the passage at each rank:</p>"
-        return f"<p>{escape(self.question.text)}</p>{found}{note}{table}"
-
-
-def _shade(value: float, top: float) -> str:
-    colour = Colour.SKY if value > top / 2 else Colour.PALE if value else Colour.WHITE
-    look = f"background:{colour};color:{ink_on(colour)};text-align:right"
-    return f"<td style='{look}'>{value:.2f}</td>"
 
 
 class RetrievalBrowser(Explorer):

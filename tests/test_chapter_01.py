@@ -1,0 +1,452 @@
+"""What 01_rag_from_scratch says, checked beyond what its cells print."""
+
+import ast
+import itertools
+import math
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from rank_bm25 import BM25Okapi
+from scipy.stats import binomtest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+import minirag as mr
+from minirag.algorithms.bm25 import BM25, tokenize
+from minirag.algorithms.vectors import top_k, top_k_by_hand
+from minirag.core.files import read_notebook
+from minirag.corpora.shipped_and_folders import shipped
+from minirag.evaluate import answer_coverage, evaluate_answers, exact_match, f1, recall_at_k
+from minirag.text.chunking import sentences_of
+
+NOTEBOOK = shipped("").parent / "notebooks" / "01_rag_from_scratch.ipynb"
+MARGIN = 1e-3  # between two scores whose order the chapter tells
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return mr.load_corpus("professors")
+
+
+@pytest.fixture(scope="module")
+def passage(corpus):
+    return {chunk.id: chunk for chunk in corpus.chunks}
+
+
+@pytest.fixture(scope="module")
+def documents(corpus):
+    return [tokenize(chunk.passage) for chunk in corpus.chunks]
+
+
+@pytest.fixture(scope="module")
+def position(corpus):
+    return {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return mr.load_encoder("minilm")
+
+
+@pytest.fixture(scope="module")
+def methods(corpus):
+    return {
+        "bm25": mr.METHODS["bm25"].build(corpus),
+        "vanilla": mr.METHODS["vanilla"].build(corpus, encoder="minilm"),
+    }
+
+
+@pytest.fixture(scope="module")
+def answers(corpus):
+    """{method: the recorded model's answer to every question}."""
+    built = {
+        name: mr.METHODS[name].build(corpus, "recorded", "minilm")
+        for name in ("zeroshot", "vanilla", "bm25")
+    }
+    return {name: evaluate_answers(m, corpus.questions)[1] for name, m in built.items()}
+
+
+@pytest.fixture(scope="module")
+def chapter():
+    """The functions that the chapter's cells define, and what they stand on."""
+    names = {"math": math, "np": np, "mr": mr, "tokenize": tokenize, "BM25": BM25}
+    names |= {"sentences_of": sentences_of, "axes": ("katarzyna", "paid"), "mean_length": 1.0}
+    for cell in read_notebook(NOTEBOOK).cells:
+        if cell.cell_type == "code":
+            for node in ast.parse(cell.source).body:
+                if isinstance(node, ast.FunctionDef):
+                    exec(ast.unparse(node), names)
+    return names
+
+
+def place(scores, position, id):
+    """The rank of a passage, and how far its score lies from its neighbours'."""
+    mine, others = scores[position[id]], np.delete(scores, position[id])
+    return int((others > mine).sum()) + 1, float(np.abs(others - mine).min())
+
+
+# --- the question ---------------------------------------------------------------------------
+
+
+def test_the_question_is_the_first_on_which_the_two_differ(corpus, methods):
+    found = {
+        name: {q.id: set(q.gold) & set(m.retrieve(q.text, k=5).ids) for q in corpus.questions}
+        for name, m in methods.items()
+    }
+    differ = [q.id for q in corpus.questions if found["bm25"][q.id] != found["vanilla"][q.id]]
+    assert differ == ["q07", "q08", "q11", "q12", "q14", "q17", "q19", "q20"]
+    fewer = [id for id in differ if len(found["bm25"][id]) < len(found["vanilla"][id])]
+    assert fewer == ["q11"]
+
+
+def test_no_first_five_depends_on_the_last_digits(corpus, documents, encoder):
+    vectors = encoder.encode([chunk.passage for chunk in corpus.chunks])
+    for q in corpus.questions:
+        for epsilon in (0.25, 0, 1):
+            scores = np.sort(BM25(documents, epsilon=epsilon).scores(tokenize(q.text)))[::-1]
+            assert scores[4] - scores[5] > MARGIN, (q.id, epsilon)
+        cosines = np.sort(vectors @ encoder.encode([q.text], kind="query")[0])[::-1]
+        assert cosines[4] - cosines[5] > MARGIN, q.id
+
+
+def test_words_that_the_gold_passages_share_with_the_question(corpus, documents, position):
+    asked = set(tokenize(corpus.question("q07").text))
+    assert asked & set(documents[position["p29"]]) == {"paid", "for", "the"}
+    assert asked & set(documents[position["p15"]]) == {"whose", "the", "katarzyna", "wąsik"}
+
+
+# --- chunks ---------------------------------------------------------------------------------
+
+
+def windows(count, size, overlap):
+    """Exercise 1's, as its text states them."""
+    starts = itertools.takewhile(
+        lambda first: first == 0 or first + overlap < count, range(0, count, size - overlap)
+    )
+    return [(first, min(first + size, count)) for first in starts]
+
+
+def test_the_packages_chunks_are_the_windows_of_exercise_1():
+    assert windows(0, 10, 2) == [] and windows(11, 5, 2) == [(0, 5), (3, 8), (6, 11)]
+    for count, size in itertools.product((0, 1, 9, 10, 11, 43), (1, 4, 10)):
+        words = [f"w{number}" for number in range(count)]
+        document = mr.Document("d", " ".join(words))
+        for overlap in range(size):
+            ours = [" ".join(words[a:b]) for a, b in windows(count, size, overlap)]
+            assert [chunk.text for chunk in mr.chunk_tokens(document, size, overlap)] == ours
+
+
+def test_an_overlap_of_the_length_minus_one_keeps_every_fact():
+    words = [f"w{number}" for number in range(40)]
+    document = mr.Document("d", " ".join(words))
+
+    def kept(length, size, overlap):
+        chunks = [chunk.text.split() for chunk in mr.chunk_tokens(document, size, overlap)]
+        facts = [words[i : i + length] for i in range(len(words) - length + 1)]
+        return all(any(set(fact) <= set(chunk) for chunk in chunks) for fact in facts)
+
+    for length in (2, 3, 7):
+        assert all(kept(length, size, length - 1) for size in range(length, 20))
+        assert not all(kept(length, size, length - 2) for size in range(length, 20))
+
+
+@pytest.fixture(scope="module")
+def long_document(passage):
+    ids = ("p27", "p28", "p29", "p30")
+    return mr.Document("long.txt", "\n\n".join(passage[id].text for id in ids))
+
+
+def test_sentences_of_the_long_document_are_kept_from_an_overlap_of_30(long_document):
+    every = sentences_of(long_document.text)
+    assert max(map(mr.count_tokens, every)) == 31
+    for size in range(31, 161):
+        chunks = mr.chunk_tokens(long_document, size, 30)
+        assert all(any(s in chunk.text for chunk in chunks) for s in every)
+
+
+def test_size_75_cuts_the_fact_and_70_does_not(long_document):
+    fact = "It was paid for by the estate of Cecily Brandreth"
+    cut = [
+        size
+        for size in range(20, 161)
+        if not any(fact in chunk.text for chunk in mr.chunk_tokens(long_document, size, 0))
+    ]
+    assert mr.count_tokens(fact) == 10 and 75 in cut and 70 not in cut and len(cut) == 21
+
+
+# --- BM25 -----------------------------------------------------------------------------------
+
+
+def test_the_chapters_weight_and_share_make_bm25(corpus, documents, chapter):
+    containing = Counter(word for words in documents for word in set(words))
+    chapter["N"] = len(documents)
+    chapter["mean_length"] = np.mean([len(words) for words in documents])
+    weight = {word: chapter["idf"](n) for word, n in containing.items()}
+    floor = 0.25 * np.mean(list(weight.values()))
+    weight = {word: value if value >= 0 else floor for word, value in weight.items()}
+    assert sum(value < floor for value in weight.values()) == 15 and weight["the"] > weight["who"]
+    for id, (k1, b) in itertools.product(("q07", "q10"), ((1.5, 0.75), (0.5, 0), (3, 1))):
+        query = tokenize(corpus.question(id).text)
+        ours = [
+            sum(
+                weight[w] * chapter["share"](words.count(w), len(words), k1, b)
+                for w in query
+                if w in words
+            )
+            for words in documents
+        ]
+        assert ours == pytest.approx(BM25(documents, k1=k1, b=b).scores(query))
+        assert ours == pytest.approx(BM25Okapi(documents, k1=k1, b=b).get_scores(query))
+
+
+def test_recall_falls_without_the_floor_and_hardly_moves_with_epsilon_1(
+    corpus, documents, position, chapter
+):
+    chapter["position"] = position
+
+    def average(**options):
+        index = BM25(documents, **options)
+        return 100 * np.mean([chapter["recall_at_5"](q, index) for q in corpus.questions])
+
+    assert average() == pytest.approx(80.56, abs=0.01)
+    assert average(epsilon=0) == pytest.approx(72.22, abs=0.01)
+    assert abs(average(epsilon=1) - average()) < 1
+    assert all(abs(average(b=b) - average()) < 2.1 for b in (0, 0.5, 1))  # "b can do little"
+
+
+def test_paid_carries_p29_and_works_and_place_hurt_it(corpus, documents, position):
+    index, query = BM25(documents), tokenize(corpus.question("q07").text)
+    ranks = {}
+    for word in (None, *query):
+        scores = index.scores([w for w in query if w != word])
+        ranks[word], margin = place(scores, position, "p29")
+        assert margin > MARGIN
+    assert ranks[None] == 5 and ranks["paid"] == 21 and ranks["works"] == 3 and ranks["place"] == 4
+    assert "take place" in corpus.chunks[position["p17"]].text
+
+
+def test_k1_of_zero_swaps_the_two_winners_of_q23(corpus, documents, position):
+    query = tokenize(corpus.question("q23").text)
+    best = [position["p25"], position["p27"]]
+    assert np.argsort(-BM25(documents).scores(query))[:2].tolist() == best
+    assert np.argsort(-BM25(documents, k1=0).scores(query))[:2].tolist() == best[::-1]
+
+
+def test_no_k1_and_b_bring_p39_of_q10_up(corpus, documents, position):
+    query = tokenize(corpus.question("q10").text)
+    grid = itertools.product(np.arange(0, 3.1, 0.5), np.arange(0, 1.1, 0.25))
+    scores = [BM25(documents, k1=k1, b=b).scores(query) for k1, b in grid]
+    assert min(place(row, position, "p39")[0] for row in scores) == 28
+
+
+# --- vectors --------------------------------------------------------------------------------
+
+
+def test_the_chapters_cosine_of_tf_idf_is_that_of_scikit_learn(corpus, documents, chapter):
+    vocabulary = sorted({word for words in documents for word in words})
+    holds = np.array([[word in words for word in vocabulary] for words in map(set, documents)])
+    idf = np.log((1 + len(documents)) / (1 + holds.sum(axis=0))) + 1
+    library = TfidfVectorizer(token_pattern=r"(?u)\b\w+\b")
+    rows = library.fit_transform(chunk.passage for chunk in corpus.chunks)
+    question = corpus.question("q07").text
+
+    def vector(words):
+        return [words.count(word) * weight for word, weight in zip(vocabulary, idf)]
+
+    asked = vector(tokenize(question))
+    ours = [chapter["cosine"](asked, vector(words)) for words in documents[:5] + documents[28:30]]
+    theirs = (rows @ library.transform([question]).T).toarray().ravel()
+    assert ours == pytest.approx([*theirs[:5], *theirs[28:30]])
+
+
+def test_the_chapters_cosine_is_a_dot_product_of_encoded_texts(chapter, encoder):
+    a, b = encoder.encode(["paid", "financed"])
+    assert chapter["cosine"](a.tolist(), b.tolist()) == pytest.approx(a @ b, abs=1e-5)
+    assert np.linalg.norm(a) == pytest.approx(1, abs=1e-5) and a.shape == (384,)
+
+
+def test_dense_retrieval_is_one_matrix_product(corpus, encoder, methods, position):
+    vectors = encoder.encode([chunk.passage for chunk in corpus.chunks])
+    for id in ("q07", "q10"):
+        asked = encoder.encode([corpus.question(id).text], kind="query")[0]
+        nearest = top_k_by_hand(asked.tolist(), vectors.tolist(), 6)
+        positions, cosines = top_k(asked, vectors, 6)
+        assert [i for i, _ in nearest] == positions[0].tolist()
+        assert [cosine for _, cosine in nearest] == pytest.approx(cosines[0], abs=1e-5)
+        found = methods["vanilla"].retrieve(corpus.question(id).text, k=6)
+        assert [position[id] for id in found.ids] == positions[0].tolist()
+        assert np.diff(cosines[0]).max() < -5e-4
+
+
+WORDINGS = [  # question, word, in its place, passage, found by BM25, found by dense retrieval
+    ("q07", "paid", "paid", "p29", True, False),
+    ("q07", "paid for", "financed", "p29", False, False),
+    ("q07", "place", "institute", "p29", True, True),
+    ("q11", "based", "based", "p10", False, True),
+    ("q11", "manufacturer", "office", "p10", True, True),
+    ("q10", "body", "body", "p39", False, False),
+    ("q10", "body", "society", "p39", True, True),
+]
+
+
+@pytest.mark.parametrize("id, old, new, passage_id, by_words, by_vectors", WORDINGS)
+def test_what_another_word_does(
+    corpus, documents, encoder, methods, id, old, new, passage_id, by_words, by_vectors
+):
+    asked = corpus.question(id).text
+    assert old in asked
+    asked = asked.replace(old, new)
+    assert (passage_id in methods["bm25"].retrieve(asked, k=5).ids) == by_words
+    assert (passage_id in methods["vanilla"].retrieve(asked, k=5).ids) == by_vectors
+    vectors = encoder.encode([chunk.passage for chunk in corpus.chunks])
+    for scores in (
+        vectors @ encoder.encode([asked], kind="query")[0],
+        BM25(documents).scores(tokenize(asked)),
+    ):
+        ordered = np.sort(scores)[::-1]
+        assert ordered[4] - ordered[5] > MARGIN
+
+
+def test_financed_stands_in_no_passage(documents):
+    assert not any("financed" in words for words in documents)
+
+
+def test_likeness_of_the_five_words(encoder):
+    paid, financed, rain, spot, institute = encoder.encode(
+        ["paid", "financed", "rain", "place", "institute"]
+    )
+    assert paid @ financed > 1.5 * (paid @ rain) and spot @ institute <= spot @ rain
+
+
+# --- answers and their scores ---------------------------------------------------------------
+
+
+def plain(text):
+    kept = "".join(c for c in text.lower() if c.isalnum() or c.isspace())
+    return [word for word in kept.split() if word not in ("a", "an", "the")]
+
+
+def f1_by_hand(answer, accepted):
+    found, right = Counter(plain(answer)), Counter(plain(accepted))
+    both = sum((found & right).values())
+    return 2 * both / (sum(found.values()) + sum(right.values())) if both else 0.0
+
+
+def covered_by_hand(texts, accepted):
+    texts = [f" {' '.join(plain(text))} " for text in texts]
+    return any(f" {' '.join(plain(answer))} " in text for answer in accepted for text in texts)
+
+
+def test_metrics_by_hand_are_the_packages(corpus, methods, answers, chapter):
+    rule = evaluate_answers(methods["vanilla"], corpus.questions)[1]
+    for replies in (rule, answers["vanilla"], answers["bm25"]):
+        for q, reply in zip(corpus.questions, replies):
+            ids = reply.retrieval.ids
+            texts = [p.chunk.passage for p in reply.retrieval.passages]
+            assert answer_coverage(texts, q.answers) == covered_by_hand(texts, q.answers)
+            best = max(f1_by_hand(reply.text, accepted) for accepted in q.answers)
+            assert f1(reply.text, q.answers) == pytest.approx(best)
+            by_hand = any(plain(reply.text) == plain(accepted) for accepted in q.answers)
+            assert exact_match(reply.text, q.answers) == by_hand
+            for k in (2, 5):
+                expected = chapter["recall"](ids, q.gold, k)
+                assert recall_at_k(ids, q.gold, k) == pytest.approx(expected, abs=1e-4)
+
+
+def test_scores_of_the_answer_that_the_reader_changes():
+    assert f1("Brandreth", ["Cecily Brandreth"]) == pytest.approx(2 / 3)
+    assert f1("estate of Cecily Brandreth", ["Cecily Brandreth"]) == pytest.approx(2 / 3)
+    assert exact_match("estate of Cecily Brandreth", ["Cecily Brandreth"]) == 0
+
+
+@pytest.mark.parametrize("name", ["bm25", "vanilla"])
+def test_the_rule_answers_one_question_rightly(corpus, methods, name):
+    averages, replies = evaluate_answers(methods[name], corpus.questions)
+    right = [q.id for q, a in zip(corpus.questions, replies) if exact_match(a.text, q.answers)]
+    assert right == ["q19"] and averages["EM"] == pytest.approx(100 / 24)
+
+
+def test_without_passages_the_model_is_right_on_two_comparisons_only(corpus, answers):
+    right = [
+        q for q, a in zip(corpus.questions, answers["zeroshot"]) if exact_match(a.text, q.answers)
+    ]
+    assert [q.kind for q in right] == ["comparison", "comparison"]
+    comparisons = [q for q in corpus.questions if q.kind == "comparison"]
+    assert len(comparisons) == 4
+    for q in comparisons:  # each names both candidates
+        assert any(re.search(re.escape(answer), q.text) for answer in q.answers)
+
+
+def test_every_right_answer_stands_in_a_passage_that_was_found(corpus, answers):
+    covered = {}
+    for name in ("bm25", "vanilla"):
+        rows = [
+            (
+                exact_match(a.text, q.answers),
+                answer_coverage([p.chunk.passage for p in a.retrieval.passages], q.answers),
+            )
+            for q, a in zip(corpus.questions, answers[name])
+        ]
+        assert all(cover for right, cover in rows if right)
+        covered[name] = sum(cover for _, cover in rows), sum(right for right, _ in rows)
+    assert covered == {"bm25": (21, 21), "vanilla": (17, 16)}
+
+
+def test_brandreth_stands_in_the_prompt_as_a_name_of_the_institute_only(corpus, methods):
+    found = methods["vanilla"].retrieve(corpus.question("q07").text, k=5)
+    texts = {p.id: p.chunk.passage for p in found.passages}
+    assert [id for id, text in texts.items() if "Brandreth" in text] == ["p15"]
+    assert texts["p15"].count("Brandreth") == texts["p15"].count("Brandreth Institute") == 1
+    assert not any("Cecily" in text for text in texts.values())
+
+
+# --- is it more than chance? ----------------------------------------------------------------
+
+
+def test_coins_are_the_sign_test(chapter):
+    for wins, losses in itertools.product(range(1, 10), range(3)):
+        if wins > losses:
+            expected = 100 * binomtest(wins, wins + losses).pvalue
+            assert chapter["coin"](wins, losses) == pytest.approx(expected)
+    assert chapter["coin"](7, 1) > 5 > chapter["coin"](8, 1)
+
+
+def test_one_bm25_question_more_needs_another_eight(corpus, answers):
+    right = {
+        name: np.array(
+            [exact_match(a.text, q.answers) for q, a in zip(corpus.questions, answers[name])]
+        )
+        for name in ("bm25", "vanilla")
+    }
+    gain = right["bm25"] - right["vanilla"]
+    assert [(gain > 0).sum(), (gain < 0).sum()] == [6, 1]
+
+
+def test_how_much_one_question_is_worth(corpus):
+    assert Counter(len(q.gold) for q in corpus.questions) == {1: 6, 2: 17, 3: 1}
+    paths = [len(q.gold) for q in corpus.questions if q.kind == "path-finding"]
+    assert Counter(paths) == {2: 7, 3: 1}
+
+
+def test_the_passages_of_q13_share_a_name_that_the_question_lacks(corpus, passage):
+    assert corpus.question("q13").gold == ("p03", "p04")
+    assert all("Ilse Marrow" in passage[id].text for id in ("p03", "p04"))
+    assert "Marrow" not in corpus.question("q13").text
+
+
+def test_the_mixture_of_ranks_lies_between_the_two(corpus, documents, encoder, position):
+    vectors = encoder.encode([chunk.passage for chunk in corpus.chunks])
+    index, found = BM25(documents), {"bm25": [], "vanilla": [], "mixture": []}
+
+    def ranks(scores):
+        return np.argsort(np.argsort(-scores, kind="stable"), kind="stable")
+
+    for q in corpus.questions:
+        lexical = ranks(index.scores(tokenize(q.text)))
+        cosines = ranks(vectors @ encoder.encode([q.text], kind="query")[0])
+        for name, rank in zip(found, (lexical, cosines, lexical + cosines)):
+            best = np.argsort(rank, kind="stable")[:5]
+            found[name].append(np.mean([position[id] in best for id in q.gold]))
+    means = {name: 100 * np.mean(values) for name, values in found.items()}
+    assert means["vanilla"] + 5 < means["mixture"] < means["bm25"] - 2

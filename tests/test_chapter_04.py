@@ -1,0 +1,298 @@
+"""What 04_hipporag says of its question, its graph and its walk, checked on the chapter's own
+objects: its cells are run here.
+"""
+
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import networkx as nx
+import numpy as np
+import pytest
+
+import minirag as mr
+from minirag.algorithms.pagerank import personalized_pagerank
+from minirag.core.files import read_notebook
+from minirag.graphs import knowledge_graph, normalise_phrase, with_synonymy
+from minirag.index import adjacency_matrix, node_specificity, passage_matrix
+from minirag.prompts import TASKS
+
+NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "04_hipporag.ipynb"
+APART = 1e-3  # neighbouring scores that the chapter prints in an order
+
+
+@pytest.fixture(scope="module")
+def ran():
+    """Every name that the chapter's cells define, as a namespace."""
+    names = {}
+    for cell in read_notebook(NOTEBOOK).cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+    plt.close("all")
+    return type("Ran", (), names)
+
+
+def order(ran, scores):
+    ids = [chunk.id for chunk in ran.corpus.chunks]
+    return [ids[row] for row in np.argsort(-scores, kind="stable")]
+
+
+def rank(ran, scores, passage_id):
+    return 1 + order(ran, scores).index(passage_id)
+
+
+def ranks_by(ran, method):
+    scores = method.retrieve(ran.question.text).trace.last(mr.ChunkStep).scores
+    return [rank(ran, scores, passage_id) for passage_id in ran.question.gold]
+
+
+def test_the_question_names_two_things_that_no_passage_has_together(ran):
+    assert ran.question.id == "q14" and ran.question.gold == ("p15", "p17")
+    diseases = [name for name, kept in ran.kept_name.items() if kept == "Lanthorn's Disease"]
+    for chunk in ran.corpus.chunks:
+        named = any(name in chunk.passage for name in ["Lanthorn's Disease", *diseases])
+        assert not (named and "Candlemas Medal" in chunk.passage)
+    assert ranks_by(ran, ran.bm25) == [9, 3] and ranks_by(ran, ran.dense) == [8, 11]
+
+
+def test_a_reply_that_breaks_off_keeps_whole_triples_only():
+    reply = """Sure! {"triples": [["Dr Ilse Marrow", "founded", "Skerrow Cohort"],
+        ["Skerrow Cohort", "follows"], ["Skerrow Cohort", "is about", "Lanthorn's Dis"""
+    kept, dropped = TASKS["triples"].parse(reply)
+    assert [tuple(t) for t in kept] == [("Dr Ilse Marrow", "founded", "Skerrow Cohort")]
+    assert dropped == 2
+
+
+def test_model_and_annotations_join_the_person_to_the_medal_and_the_rule_does_not(ran):
+    joined = {
+        reader: any(
+            {t.subject, t.object} == {"Katarzyna Wasik", "Candlemas Medal"} for t in triples
+        )
+        for reader, triples in ran.readers.items()
+    }
+    assert joined == {"recorded model": True, "by hand": True, "rule": False}
+
+
+@pytest.mark.parametrize("which", ["as_annotated", "graph"])
+def test_our_graph_and_the_packages_have_the_same_nodes_and_weights(ran, which):
+    ours, triples = getattr(ran, which), ran.ours if which == "graph" else ran.annotated
+    theirs = knowledge_graph(ran.corpus.chunks, triples)
+    assert list(ours) == [node.name for node in theirs.nodes]
+    weights = adjacency_matrix(theirs, synonymy="none").toarray()  # counts both directions
+    assert np.array_equal(2 * nx.to_numpy_array(ours), weights)
+
+
+def test_every_name_of_the_list_is_in_the_annotations_and_stands_in_its_passages(ran):
+    there = {name for triples in ran.annotated.triples.values() for t in triples for name in t[::2]}
+    for name, kept in ran.kept_name.items():
+        assert {name, kept} <= there
+        assert normalise_phrase(name) not in ran.graph and normalise_phrase(kept) in ran.graph
+    assert Counter(ran.kept_name.values()).most_common(2)[0][1] == 4
+    same = sum(t.subject == t.object for t in _renamed(ran))
+    assert same == 5 and sum(map(len, ran.merged.values())) + same == len(_renamed(ran))
+
+
+def _renamed(ran):
+    kept = ran.kept_name
+    return [
+        mr.Triple(kept.get(s, s), relation, kept.get(o, o))
+        for triples in ran.annotated.triples.values()
+        for s, relation, o in triples
+    ]
+
+
+def test_the_path_exists_only_after_merging(ran):
+    before = ran.build_graph({id: ran.annotated.triples[id] for id in ran.question.gold})
+    assert not nx.has_path(before, ran.medal, ran.disease)
+    assert ran.path == [ran.medal, ran.person, ran.disease]
+    assert nx.has_path(ran.part, ran.medal, ran.disease)
+    first, second = ran.merged["p17"], ran.merged["p15"]
+    assert ("Katarzyna Wąsik", "received", "Candlemas Medal") in first
+    assert ("Katarzyna Wąsik", "studied", "Lanthorn's Disease") in second
+    both = [v for v in ran.graph if {ran.medal, ran.disease} <= {*ran.graph[v]}]
+    assert both == [ran.person]  # the only node with an edge to both
+
+
+def test_half_of_the_synonyms_are_right_and_a_lower_threshold_adds_wrong_ones(ran):
+    assert (ran.right.sum(), ran.wrong.sum(), np.triu(ran.same, 1).sum()) == (8, 8, 43)
+    lower = ran.cosines > 0.7
+    assert ((lower & ran.same).sum(), (lower & ~ran.same).sum()) == (11, 33)
+    for threshold in (0.7, 0.8):  # no cosine hangs on the machine
+        assert np.abs(ran.cosines - threshold).min() > 1e-4
+    years = [name in ("1978", "1979") for name in ran.old]
+    assert ran.wrong[np.ix_(years, years)].any()
+    assert not any("ptd" in pair.split(" ~ ") for pair in ran.pairs)
+
+
+def test_the_package_finds_the_same_synonyms(ran):
+    graph = knowledge_graph(ran.corpus.chunks, ran.annotated)
+    found = adjacency_matrix(with_synonymy(graph, ran.encoder.encode(ran.old), 0.8))
+    similar = np.where(ran.cosines > 0.8, ran.cosines, 0)
+    ours = nx.to_numpy_array(ran.as_annotated) + similar + similar.T
+    assert np.allclose(2 * ours, found.toarray(), atol=1e-5)
+
+
+def test_the_encoder_sees_both_spellings_as_one_text(ran):
+    one, other = ran.encoder.encode(["katarzyna wąsik", "katarzyna wasik"])
+    assert np.allclose(one, other, atol=1e-6)
+    one, other = ran.encoder.encode(["katarzyna wąsik", "katarzyna wosik"])
+    assert not np.allclose(one, other, atol=1e-2)
+
+
+def test_links_are_what_the_text_says(ran):
+    found = {name: ran.link(name) for name in ("Veldmark", "Kittering Medal")}
+    assert [ran.labels[i] for i, _ in found.values()] == [
+        "university of veldmark",
+        "kittering expedition",
+    ]
+    assert [ran.labels[i] for i in ran.query_nodes] == [ran.medal, ran.disease]
+    assert "Kittering Medal" not in " ".join(chunk.passage for chunk in ran.corpus.chunks)
+
+
+def test_five_ways_to_walk_over_four_nodes_agree(ran):
+    known = [float(share) for share in ran.limit.values()]
+    assert ran.one_step(ran.limit) == ran.limit and sum(ran.limit.values()) == 1
+    weights, n = ran.line_weights, ran.equal
+    steps = weights / weights.sum(axis=0)
+    solved = np.linalg.solve(np.eye(4) - 0.5 * steps, 0.5 * n)
+    networkx = nx.pagerank(ran.line, alpha=0.5, personalization={"M": 1, "D": 1}, tol=1e-12)
+    for found in (solved, ran.four, ran.by_package, list(networkx.values())):
+        assert np.allclose(found, known, atol=1e-9)
+    assert np.allclose(ran.walk(7 * weights, n), known)  # only ratios of weights matter
+    curve = ran.shares["K"]
+    assert (np.diff(curve) < 0).all() and (np.diff(ran.shares["M"]) > 0).all()
+
+
+def test_from_one_query_node(ran):
+    one = Fraction(1)
+    crowd = {"M": one, "K": 0 * one, "D": 0 * one, "B": 0 * one}
+    for _ in range(4):
+        arrived = {"M": one / 2, "K": 0 * one, "D": 0 * one, "B": 0 * one}
+        for place, share in crowd.items():
+            for neighbour in ran.neighbours[place]:
+                arrived[neighbour] += share / 2 / len(ran.neighbours[place])
+        crowd = arrived
+    assert crowd["K"] == Fraction(19, 64)
+    limit = ran.walk(ran.line_weights, np.array([1.0, 0, 0, 0]))
+    assert np.allclose(45 * limit, [26, 14, 4, 1])
+
+
+def test_the_two_halves_add_up_and_the_person_is_fed_from_both_like_no_other(ran):
+    assert np.allclose(ran.from_medal + ran.from_disease, ran.n_equal)
+    assert ran.n_equal[ran.query_nodes].sum() > 0.5
+    weaker = np.sort(ran.weaker)[::-1]
+    assert ran.labels[int(ran.weaker.argmax())] == ran.person and weaker[0] > 5 * weaker[1]
+
+
+def test_passages_are_ranked_as_printed_and_the_margins_are_wide(ran):
+    equal, specific = ran.P @ ran.n_equal, ran.p
+    assert [rank(ran, equal, gold) for gold in ran.question.gold] == [4, 3]
+    assert [rank(ran, specific, gold) for gold in ran.question.gold] == [5, 3]
+    for scores in (equal, specific):
+        assert (-np.diff(np.sort(scores)[::-1][:7]) > APART).all()  # six are printed
+
+
+def test_p15_rises_because_of_the_mass_at_the_person(ran):
+    without = ran.P @ ran.without_her
+    assert rank(ran, without, "p15") == 6 and rank(ran, without, "p02") == 5
+    assert without[1] - without[14] > APART  # p02 and p15
+    still = ran.P @ ran.start(*ran.query_nodes)
+    assert (still >= still[14]).sum() == 15  # tied with all that name a query node
+    # One spelling for all names but hers: the lead of p15 is gone.
+    kept = {name: to for name, to in ran.kept_name.items() if name != "Katarzyna Wasik"}
+    two_spellings = {
+        id: tuple(mr.Triple(kept.get(s, s), r, kept.get(o, o)) for s, r, o in triples)
+        for id, triples in ran.annotated.triples.items()
+    }
+    apart = mr.HippoRAG.build(
+        ran.corpus, extraction=mr.Extraction("test", {}, two_spellings), synonymy="none",
+        passage_matrix="incidence",
+    )  # fmt: skip
+    scores = apart.retrieve(ran.question.text).trace.last(mr.ChunkStep).scores
+    lead = ran.p[14] - np.delete(ran.p, [14, 15, 16, 24, 26]).max()
+    left = scores[14] - np.delete(scores, [14, 15, 16, 24, 26]).max()
+    assert lead > 0.03 and left < 0.001
+
+
+def test_another_question_whose_answer_is_fed_from_both_sides(ran):
+    """q17: Odile Fanshawe is joined to both query nodes of her question, each by a triple."""
+    ends = ("university of veldmark", "quillon instruments")
+    walks = [ran.walk(ran.W, ran.start(ran.labels.index(end))) for end in ends]
+    weaker = np.minimum(*walks)
+    assert all(ran.graph.has_edge("odile fanshawe", end) for end in ends)
+    assert ran.labels[int(weaker.argmax())] == "odile fanshawe"
+
+
+def test_specificity_flips_the_top_passage_of_a_small_graph(ran):
+    """Edges S-T (p1), T-A (p2), S-B (p3); the question names S, in two passages, and A, in one."""
+    small = nx.to_numpy_array(nx.Graph([("S", "T"), ("T", "A"), ("S", "B")]))  # S, T, A, B
+    passages = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [1, 0, 0, 1]])
+    equal = passages @ personalized_pagerank(small, [1, 0, 1, 0])
+    specific = passages @ personalized_pagerank(small, [0.5, 0, 1, 0])
+    assert np.allclose(45 * equal, [27, 25, 20]) and np.allclose(45 * specific, [24, 30, 15])
+
+
+def test_specificity_moves_the_passages_on_the_medal_above_all_others(ran):
+    graph = ran.hippo.graph
+    specificity = node_specificity(graph)[ran.query_nodes]
+    assert np.allclose(1 / specificity, [4, 11])
+    assert np.allclose(ran.n[ran.query_nodes], specificity / specificity.sum())
+    on_medal = {"p16", "p17", "p25", "p27"}
+    assert {*order(ran, ran.p)[:4]} == on_medal
+    assert {*order(ran, ran.P @ ran.n_equal)[:4]} != on_medal
+    assert np.array_equal(passage_matrix(graph, "incidence").toarray(), ran.P)
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ({}, [5, 3]),
+        ({"specificity": False}, [4, 3]),
+        ({"passage_matrix": "facts"}, [5, 3]),
+        ({"passage_matrix": "text"}, [6, 3]),
+    ],
+    ids=str,
+)
+def test_the_ranks_under_other_options(ran, options, expected):
+    assert ranks_by(ran, ran.hippo.with_options(**options)) == expected
+
+
+def test_synonymy_edges_on_the_graph_before_merging_leave_p15_at_rank_six(ran):
+    before = mr.HippoRAG.build(
+        ran.corpus, extraction="annotations", passage_matrix="incidence", llm="recorded"
+    )
+    assert ranks_by(ran, before) == [6, 2]
+
+
+def test_the_rule_chooses_the_question(ran):
+    ours, theirs = ran.whole(ran.hippo), ran.whole(ran.bm25)
+    assert (len(ours), len(theirs)) == (17, 15)
+    assert ours - theirs == {"q11", "q14", "q18"} and theirs - ours == {"q19"}
+    assert ran.whole(ran.hippo, "path-finding") == {"q14", "q18"}
+    assert ran.whole(ran.bm25, "path-finding") == {"q19"}
+
+
+def test_recorded_answers_are_right_and_the_rules_is_not(ran):
+    asked, accepted = ran.question.text, ran.question.answers
+    by_rule = ran.hippo.answer(asked)
+    assert "offline rules" in by_rule.llm and by_rule.text not in accepted
+    for method, both in ((ran.ircot, True), (ran.bm25, False)):
+        answer = method.answer(asked)
+        assert answer.text in accepted and answer.llm.startswith("recorded replies")
+        assert ({*ran.question.gold} <= {*answer.retrieval.ids}) is both
+        assert "p17" in answer.retrieval.ids
+
+
+def test_with_rare_restarts_the_person_holds_the_most(ran):
+    ran.explorer.set("damping", 0.9)
+    mass = dict(zip(ran.explorer.names, ran.explorer.mass))
+    assert max(mass, key=mass.get) == ran.person
+    ran.explorer.set("damping", 0.5)
+
+
+def test_where_it_fails(ran):
+    scores = ran.hippo.retrieve(ran.q19.text).trace.last(mr.ChunkStep).scores
+    found = order(ran, scores)
+    assert [found.index(id) + 1 for id in ("p38", "p31", "p30")] == [1, 4, 7]
+    assert (-np.diff(np.sort(scores)[::-1][:9]) > APART).all()
