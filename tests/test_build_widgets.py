@@ -1,57 +1,20 @@
-"""The passage graph and chunk size explorers: model, text and picture agree, and corpus text is
-escaped.
-"""
+"""The chunk size explorer: model and text agree, and corpus text is escaped; figures in panels."""
 
 import time
 import xml.etree.ElementTree as ET
 
-import pytest
 from small import corpus_of
 
 import minirag
 from minirag.core.corpus import Extraction
-from minirag.core.errors import MiniragError
+from minirag.graphs import passage_graph
 from minirag.graphs.elements import TiringReader, one_document
 from minirag.viz import draw_graph, draw_panels
-from minirag.widgets import ChunkSizeExplorer, PassageGraphExplorer
+from minirag.widgets import ChunkSizeExplorer
 
 EVIL = "<script>alert('x')</script>"
 CORPUS = corpus_of((EVIL, "a"), ("b", "b"), ("c", "c"))
 SHARED = Extraction("a test", {EVIL: ("X", "Y"), "b": ("X", "Y"), "c": ("Y",)}, {})
-
-
-def test_raising_the_threshold_takes_edges_away():
-    explorer = PassageGraphExplorer(CORPUS.chunks, SHARED)
-    assert (
-        len(explorer.graph.edges) == 3 and "3 edges, 0 of 3 passages alone" in explorer.describe()
-    )
-    explorer.set("threshold", 1)
-    assert (
-        len(explorer.graph.edges) == 1
-        and "1 edges, 1 of 3 passages alone" in explorer.describe()
-        and "x, y" in explorer.describe()
-    )
-    assert "1 edges; 1 of 3" in explorer.figure().text and EVIL not in explorer.html()
-    with pytest.raises(MiniragError, match="threshold"):
-        explorer.set("threshold", 9)
-
-
-def test_nodes_stay_in_place_and_the_view_follows():
-    explorer = PassageGraphExplorer(CORPUS.chunks, SHARED)
-    view = explorer.view()
-    before = explorer.html()
-    explorer.widgets["threshold"].value = 2
-    assert (
-        explorer.state["threshold"] == 2
-        and explorer.html() != before
-        and view.children[-1].value.count("<svg") == 1
-    )
-
-
-def test_a_title_may_count_as_an_entity():
-    mentioned = Extraction("a test", {"c": ("B",)}, {})
-    assert "1 edges" in PassageGraphExplorer(CORPUS.chunks, mentioned).describe()
-    assert "0 edges" in PassageGraphExplorer(CORPUS.chunks, mentioned, titles=False).describe()
 
 
 def test_chunk_size_counts_for_every_reader_and_names_them():
@@ -75,8 +38,7 @@ def test_chunk_size_counts_for_every_reader_and_names_them():
 
 
 def test_panels_hold_every_figure():
-    explorer = PassageGraphExplorer(CORPUS.chunks, SHARED)
-    one = draw_graph(explorer.graph, width=376, height=200, title="One")
+    one = draw_graph(passage_graph(CORPUS.chunks, SHARED), width=376, height=200, title="One")
     both = draw_panels([one, one, one], columns=2, title="All", caption="Three.")
     assert (
         both.scene.width == 2 * 376 + 8

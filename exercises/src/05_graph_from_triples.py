@@ -47,8 +47,8 @@ sum(map(len, triples))
 # %% [markdown]
 # ## 1. One spelling
 #
-# *Customs-House* and *customs house* are to be one node. So a name is lower-cased, everything but letters and digits becomes a space, and spaces at the two
-# ends are removed. Letters of every script stay.
+# *Customs-House* and *customs house* are to be one node. So a name is lower-cased, every character that is no letter and no digit becomes a space (an underscore,
+# too), and spaces at the two ends are removed. Spaces inside stay as many as they are. Letters of every script stay.
 #
 # **Predict first.** What becomes of *Ó Briain* if only a to z are kept? And of *...*?
 #
@@ -81,6 +81,8 @@ kept = normalise("Lena Ó Briain")
 assert "ó" in kept, f"the letter ó is gone, and the name is now {kept!r}: letters of every script stay"
 assert normalise("北京") == "北京", "letters of every script stay, Chinese ones included"
 assert normalise("1902") == "1902", "digits are part of a name"
+assert normalise("tide_tables") == "tide tables", "an underscore is no letter: it becomes a space, too"
+assert normalise("M. Brisling") == "m  brisling", "each character becomes one space: the full stop and the space make two"
 assert normalise(" (the fire). ") == "the fire", "spaces at the two ends remain: remove them, after the punctuation has become spaces"
 assert normalise("...") == "", "without a letter or a digit the result is the empty string"
 
@@ -88,7 +90,8 @@ assert normalise("...") == "", "without a letter or a digit the result is the em
 # ## 2. Statements and their passages
 #
 # The same triple may be read more than once. It becomes *one* statement that remembers the passage of each of its occurrences, by its position, also when
-# one passage says it twice. A triple whose subject or object has become empty is dropped.
+# one passage says it twice. A triple whose subject or object has become empty is dropped;
+# one with an empty relation is kept.
 #
 # **Predict first.** Which passages does (whale oil, was landed in, harbour) remember above?
 #
@@ -121,7 +124,7 @@ def statements(triples):
 # - "`enumerate(triples)` gives positions; `found.setdefault((subject, relation, obj), []).append(place)` makes the list when it is needed."
 
 # %% nbgrader={"grade": true, "grade_id": "test-statements", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-read = [[("Sea", "eats", "sand"), ("sea", "eats", "Sand."), ("?", "is", "sea"), ("sea", "is", "!")], [], [("the sea", "Is", "wide"), ("sea", "eats", "sand")]]
+read = [[("Sea", "eats", "sand"), ("sea", "eats", "Sand."), ("?", "is", "sea"), ("sea", "is", "!"), ("sea", "...", "sky")], [], [("the sea", "Is", "wide"), ("sea", "eats", "sand")]]
 found = statements(read)
 assert found is not None, "statements returns nothing"
 assert not any("" in (subject, obj) for subject, _, obj in found), "a triple with an empty subject or object is still there: it would make a nameless node"
@@ -130,7 +133,8 @@ assert not any("Sea" in key or "Sand." in key for key in found), "two spellings 
 assert ("the sea", "is", "wide") in found, f"the relation is normalised, too; your keys: {list(found)}"
 assert found[("sea", "eats", "sand")] != [0, 2], "a passage that says it twice counts twice: keep a position for each occurrence"
 assert found[("sea", "eats", "sand")] == [0, 0, 2], f"sea eats sand: said in passages 0, 0 and 2; yours: {found[('sea', 'eats', 'sand')]}"
-assert len(found) == 2, f"two statements remain; yours: {list(found)}"
+assert ("sea", "", "sky") in found, "only an empty subject or object drops a triple; one with an empty relation stays"
+assert len(found) == 3, f"three statements remain; yours: {list(found)}"
 
 # %% [markdown]
 # ## 3. Nodes
@@ -221,9 +225,12 @@ assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, 
 
 # %% nbgrader={"grade": false, "grade_id": "with-synonyms", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def with_synonyms(weights, pairs):
-    """pairs: [(i, j, cosine)], each once. Returns new weights; the old ones stay unchanged."""
+    """pairs: [(i, j, cosine)], each once. Returns new weights; the old ones stay unchanged.
+
+    The old weights may be whole numbers; the new ones are floats.
+    """
     ### BEGIN SOLUTION
-    joined = weights.copy()
+    joined = weights.astype(float)
     for i, j, cosine in pairs:
         joined[i, j] += cosine
         joined[j, i] += cosine
@@ -233,7 +240,7 @@ def with_synonyms(weights, pairs):
 
 # %% [raw] tags=["hints"] item="with-synonyms"
 # - Which two places of the matrix belong to a pair, and is what stands there lost or kept?
-# - "Work on a copy: `weights.copy()`. The cosine is added, so that two names which are both related and alike are joined more strongly."
+# - "Work on a copy that holds fractions: `weights.astype(float)`. The cosine is added, so that two names which are both related and alike are joined more strongly."
 # - "`joined[i, j] += cosine` and `joined[j, i] += cosine` for each pair."
 
 # %% nbgrader={"grade": true, "grade_id": "test-with-synonyms", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
@@ -244,6 +251,8 @@ assert before[0, 1] == 3 and before[1, 2] == 0, "the weights that were handed in
 assert found[1, 2] == found[2, 1] or 0 not in (found[1, 2], found[2, 1]), "the synonymy edge leads one way only: being alike goes in both directions"
 assert not np.isclose(found[0, 1], 0.9), "the cosine has replaced three statements: it is added to their number"
 assert np.allclose(found, [[0, 3.9, 0], [3.9, 0, 0.8], [0, 0.8, 0]]), f"expected 3.9 and 0.8 at two places each; yours: {np.round(found, 2).tolist()}"
+whole = with_synonyms(before.astype(int), [(0, 1, 0.9)])
+assert np.isclose(whole[0, 1], 3.9), f"from whole numbers 3 + 0.9 became {whole[0, 1]}: a copy of an integer array cuts fractions off, so make it float"
 
 # %% [markdown]
 # The graph of the five passages, edge by edge:
@@ -309,6 +318,21 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   replace: .strip()
 #   by: ""
 #   hint: spaces at the two ends remain
+# - item: normalise
+#   name: underscore kept
+#   replace: c.isalnum()
+#   by: (c.isalnum() or c == "_")
+#   hint: an underscore is no letter
+# - item: normalise
+#   name: inner spaces collapsed
+#   replace: '"".join(c if c.isalnum() else " " for c in phrase.lower()).strip()'
+#   by: '" ".join("".join(c if c.isalnum() else " " for c in phrase.lower()).split())'
+#   hint: each character becomes one space
+# - item: statements
+#   name: empty relations dropped
+#   replace: if subject and obj
+#   by: if subject and relation and obj
+#   hint: one with an empty relation stays
 # - item: statements
 #   name: empty names kept
 #   replace: if subject and obj
@@ -380,6 +404,11 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   hint: the synonymy edge leads one way only
 # - item: with-synonyms
 #   name: the given weights changed
-#   replace: weights.copy()
+#   replace: weights.astype(float)
 #   by: weights
 #   hint: work on a copy
+# - item: with-synonyms
+#   name: a copy of whole numbers
+#   replace: weights.astype(float)
+#   by: weights.copy()
+#   hint: cuts fractions off

@@ -4,7 +4,7 @@
 control does in one.
 """
 
-from .build import ChunkExplorer, ChunkSizeExplorer, PassageGraphExplorer
+from .build import ChunkExplorer, ChunkSizeExplorer
 from .explorer import Choice, Explorer, Slider, Switch
 from .graphrag import HierarchyExplorer, PackingExplorer
 from .hippo import HippoExplorer, WalkExplorer
@@ -13,7 +13,7 @@ from .questions import RetrievalBrowser, StanceExplorer
 
 __all__ = [
     "Choice", "ChunkExplorer", "ChunkSizeExplorer", "Explorer",
-    "HierarchyExplorer", "HippoExplorer", "PackingExplorer", "PassageGraphExplorer",
+    "HierarchyExplorer", "HippoExplorer", "PackingExplorer",
     "PathExplorer", "PruningExplorer", "RetrievalBrowser", "Slider", "StanceExplorer", "Switch",
     "WalkExplorer",
 ]  # fmt: skip

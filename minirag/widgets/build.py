@@ -1,19 +1,16 @@
-"""Explorers of chunking and graph building: chunk size, overlap, gleanings, shared entities."""
+"""Explorers of chunking and of what chunk size, overlap and gleanings find."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from html import escape
-from typing import Any
 
 from ..core.corpus import Chunk, Document
 from ..core.errors import MiniragError
-from ..core.graph import Graph
-from ..graphs import passage_graph, shared_entities
 from ..graphs.elements import entity_references
 from ..llm.base import LLM
 from ..text.chunking import chunk_tokens
 from ..text.tokens import token_spans
-from ..viz import Figure, draw_graph, draw_scores, layout
+from ..viz import Figure, draw_scores
 from ..viz.scene import Colour, Scene, ink_on
 from .explorer import CELL, Explorer, Slider
 
@@ -103,52 +100,6 @@ class ChunkExplorer(Explorer):
             row = "".join(f"<td {CELL}>{cell}</td>" for cell in cells)
             rows.append(f"<tr style='background:transparent'>{row}</tr>")
         return f"{self.figure().svg}<table style='color:#1A1A1A'>{''.join(rows)}</table>"
-
-
-class PassageGraphExplorer(Explorer):
-    """How many entities two chunks must share before they are joined. The nodes stay where the
-    loosest graph puts them.
-
-    `extraction`: anything whose `entities` go from chunk id to names or to records with a name.
-    `titles`: a title counts as an entity of its chunk.
-
-    Source: Survey, Sec. 4 (graphs)
-    """
-
-    def __init__(self, chunks: Iterable[Chunk], extraction: Any, titles: bool = True) -> None:
-        self.chunks, self.extraction, self.titles = tuple(chunks), extraction, titles
-        self.labels = {chunk.id: chunk.label for chunk in self.chunks}
-        self._places = layout(passage_graph(self.chunks, extraction, titles=titles), height=420)
-        super().__init__(Slider("threshold", "share more than", 0, 3, 1, 0))
-
-    @property
-    def graph(self) -> Graph:
-        return passage_graph(self.chunks, self.extraction, self.state["threshold"], self.titles)
-
-    def _shared(self) -> dict[tuple[int, int], tuple[str, ...]]:
-        found = shared_entities(self.chunks, self.extraction, self.titles)
-        return {
-            pair: names for pair, names in found.items() if len(names) > self.state["threshold"]
-        }
-
-    def _alone(self) -> list[str]:
-        joined = {place for pair in self._shared() for place in pair}
-        return [chunk.id for place, chunk in enumerate(self.chunks) if place not in joined]
-
-    def figure(self) -> Figure:
-        caption = f"{len(self._shared())} edges; "
-        caption += f"{len(self._alone())} of {len(self.chunks)} passages stand alone."
-        alone, places = {"joined to none": self._alone()}, self._places
-        return draw_graph(self.graph, places, None, alone, self.labels, caption=caption, height=420)
-
-    def describe(self) -> str:
-        shared, chunks = self._shared(), self.chunks
-        head = f"more than {self.state['threshold']} shared: {len(shared)} edges, "
-        head += f"{len(self._alone())} of {len(chunks)} passages alone"
-        best = sorted(shared.items(), key=lambda row: (-len(row[1]), row[0]))[:8]
-        rows = [f"  {chunks[i].label} -- {chunks[j].label}: {', '.join(n)}" for (i, j), n in best]
-        more = [f"  ... and {len(shared) - 8} more"] if len(shared) > 8 else []
-        return "\n".join([head, *rows, *more])
 
 
 class ChunkSizeExplorer(Explorer):

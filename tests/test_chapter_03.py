@@ -1,0 +1,382 @@
+"""What chapter 03 (notebooks/03_from_text_to_graph.ipynb) says, checked beyond what its cells
+print: the readers, the names that cut its question, the five graphs, gleaning, claims, and where
+paper and released code differ.
+"""
+
+import re
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import minirag
+from minirag import graphs
+from minirag.evaluate.metrics import load_expected
+from minirag.graphs import Elements
+from minirag.graphs.elements import TiringReader, entity_references, one_document
+from minirag.prompts import TASKS
+from minirag.prompts.records import (
+    EntityRecord,
+    RelationshipRecord,
+    read_instances,
+    read_instances_as_released,
+)
+from minirag.prompts.rules import guess_type, names_in
+from minirag.text.chunking import sentences
+
+IDS = ("p02", "p04", "p15", "p17", "p20")
+MEDAL, DISEASE = "candlemas medal", "lanthorn s disease"
+plain = graphs.normalise_phrase
+
+
+@pytest.fixture(scope="module")
+def llm():
+    return minirag.load_llm("offline")
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return minirag.load_corpus("professors")
+
+
+@pytest.fixture(scope="module")
+def chunks(corpus):
+    return [chunk for chunk in corpus.chunks if chunk.id in IDS]
+
+
+@pytest.fixture(scope="module")
+def notes(corpus):
+    return corpus.extractions["annotations"]
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return graphs.extract(corpus, minirag.load_llm("recorded"))
+
+
+@pytest.fixture(scope="module")
+def elements(chunks, llm):
+    return graphs.extract_elements(chunks, llm, claims=True)
+
+
+def nodes_by_passage(extraction):
+    return {
+        id: {plain(end) for triple in triples for end in (triple.subject, triple.object)}
+        for id, triples in extraction.triples.items()
+    }
+
+
+def test_the_models_replies_are_recorded_and_no_rule_stands_in(corpus):
+    reader = minirag.load_llm("recorded")
+    graphs.extract(corpus, reader)
+    graphs.extract_elements(minirag.load_corpus("harbor_news"), reader)
+    total = reader.ledger.total
+    assert total.calls == total.replayed == 80 + 138 and not total.dropped
+
+
+def test_the_knowledge_graph_by_hand_is_the_packages(chunks, notes):
+    triples = [triple for chunk in chunks for triple in notes.triples[chunk.id]]
+    stated = Counter(tuple(plain(part) for part in triple) for triple in triples)
+    kg = graphs.knowledge_graph(chunks, notes)
+    names = [node.name for node in kg.nodes]
+    assert set(names) == {end for subject, _, thing in stated for end in (subject, thing)}
+    assert {(names[e.source], e.name, names[e.target]): e.weight for e in kg.edges} == stated
+    assert not nx.has_path(kg.to_networkx(), DISEASE, MEDAL)
+
+
+def test_one_letter_is_mended_by_spelling_as_well_as_by_an_encoder(chunks, notes):
+    encoder = minirag.load_encoder("minilm")
+    two = encoder.encode(["katarzyna wąsik", "katarzyna wasik"])
+    assert np.array_equal(*two), "the tokenizer strips accents: the vectors are identical"
+    kg = graphs.knowledge_graph(chunks, notes)
+    vectors = encoder.encode([node.name for node in kg.nodes])
+    path = nx.shortest_path(graphs.with_synonymy(kg, vectors, 0.8).to_networkx(), DISEASE, MEDAL)
+    assert path == [DISEASE, "katarzyna wąsik", "katarzyna wasik", MEDAL]
+
+    def pairs(threshold):
+        edges = graphs.with_synonymy(kg, vectors, threshold).edges
+        return {kg.nodes[e.source].name for e in edges if e.kind == "synonymy"}
+
+    assert "adeyemi frost" not in pairs(0.78) and "blood test" in pairs(0.78)
+    assert {"adeyemi frost", "blood test"} <= pairs(0.76), "no threshold parts right from wrong"
+
+
+def test_the_model_leaves_the_surname_alone(chunks, model, notes):
+    assert "wąsik" in nodes_by_passage(model)["p15"]
+    assert "wąsik" not in nodes_by_passage(notes)["p15"]
+    graph = nx.Graph(graphs.knowledge_graph(chunks, model).to_networkx())
+    assert not nx.has_path(graph, DISEASE, MEDAL)
+    assert not nx.has_path(
+        nx.relabel_nodes(graph, {"katarzyna wąsik": "katarzyna wasik"}), DISEASE, MEDAL
+    ), "removing the accent is not enough"
+    three = [set(graph[name]) for name in ("wąsik", "katarzyna wąsik", "katarzyna wasik")]
+    assert not three[0] & three[1] and not three[0] & three[2] and not three[1] & three[2]
+
+
+def test_the_same_five_questions_are_cut_for_every_reader(corpus, model, notes, llm):
+    for extraction in (model, notes, graphs.extract(corpus, llm)):
+        of = nodes_by_passage(extraction)
+        cut = [
+            q.id
+            for q in corpus.questions
+            if q.kind in ("bridge", "path-finding")
+            and not all(of[a] & of[b] for a, b in zip(q.gold, q.gold[1:]))
+        ]
+        assert cut == ["q13", "q14", "q16", "q19", "q20"]
+
+
+def test_in_the_textual_graph_of_the_rule_she_is_three_nodes(chunks, elements, llm):
+    textual = graphs.textual_knowledge_graph(chunks, elements, llm).to_networkx()
+    assert not nx.has_path(textual, "Lanthorn's Disease", "Candlemas Medal")
+    assert {name: sorted(textual[name]) for name in textual if "sik" in name} == {
+        "Katarzyna Wąsik": ["Poland"],
+        "Wąsik": ["Lanthorn's Disease", "Purkinje"],
+        "Katarzyna Wasik": ["Candlemas Medal"],
+    }
+
+
+def test_the_rule_guesses_types_from_cues(chunks):
+    text = chunks[2].text
+    first = text[slice(*sentences(text)[0])]
+    found = [(first[a:b], guess_type(first[a:b], first[:a])) for a, b in names_in(first, text)]
+    assert found == [("Poland", "geo"), ("1961", "date"), ("Katarzyna Wąsik", "person")]
+
+
+def test_types_and_examples_are_the_domains_own(chunks, llm):
+    people = graphs.extract_elements(chunks, llm, entity_types=("person",))
+    persons = {e.name for some in people.entities.values() for e in some if e.type == "person"}
+    assert persons == {
+        "Dr Ilse Marrow",
+        "Edmund Lanthorn",
+        "Katarzyna Wasik",
+        "Katarzyna Wąsik",
+        "Samuel Adeyemi-Frost",
+    }
+    domain = {"entity_types": ["gene"], "examples": [("BRCA1 ...", "(its records)")]}
+    prompt = TASKS["elements"].prompt({"text": "TP53 binds MDM2.", **domain})
+    assert prompt.startswith("Entity types: gene") and "Harrowgate" not in prompt
+
+
+def test_a_broken_reply_is_read_as_far_as_it_goes():
+    broken = 'Sure! ("entity"<|>Ada<|>person<|>A clerk.)\n("entity"<|>Selm)'
+    broken += '##("relationship"<|>Ada<|>Selm<|>She lives there.<|>strong)##("entity"<|>Ot'
+    found, dropped = read_instances(broken)
+    assert [entity.name for entity in found.entities] == ["Ada"] and dropped == 2
+    assert found.relationships[0].strength == 1
+
+
+def test_gleaning_by_the_rule_and_by_a_reader_that_tires(chunks, llm):
+    def read(gleanings):
+        reader = TiringReader(llm, limit=3)
+        found = graphs.extract_elements(chunks[2:3], reader, gleanings=gleanings)
+        return found.gleanings["p15"], len(found.entities["p15"])
+
+    assert [read(gleanings) for gleanings in range(4)] == [(0, 3), (1, 6), (2, 7), (2, 7)]
+
+    def calls(order, gleanings):
+        reader = TiringReader(llm, limit=3)
+        graphs.extract_elements(chunks, reader, gleanings=gleanings, order=order)
+        return reader.ledger.total.calls
+
+    assert [calls("assess first", n) for n in range(4)] == [5, 15, 21, 22]
+    assert [calls("continue first", n) for n in range(4)] == [5, 10, 16, 17]
+
+
+def test_the_notes_have_none_of_the_gleaned_names_though_they_have_such_types():
+    news, reader = minirag.load_corpus("harbor_news"), minirag.load_llm("recorded")
+    found = [graphs.extract_elements(news, reader, gleanings=n) for n in (0, 1)]
+    wanted = graphs.annotated_elements(news)
+
+    def named(some):
+        return {(id, plain(e.name)) for id, rows in some.entities.items() for e in rows}
+
+    first, both = map(named, found)
+    assert sum(found[1].gleanings.values()) == 18 and len(both - first) == 246
+    assert not (both - first) & named(wanted) and len(first & named(wanted)) == 314
+    types = {e.type.casefold() for rows in wanted.entities.values() for e in rows}
+    assert {"person", "organization", "event", "geo"} <= types
+    # Nor is it the spelling: with cosines above .8 the share is a tenth, of the first a third.
+    encoder, close = minirag.load_encoder("minilm"), [0, 0]
+    for id, rows in wanted.entities.items():
+        theirs = encoder.encode([e.name for e in rows])
+        for place, group in enumerate((first, both - first)):
+            names = [name for of, name in group if of == id]
+            if names:
+                close[place] += int(((encoder.encode(names) @ theirs.T).max(axis=1) > 0.8).sum())
+    assert close[1] / 246 < 0.12 < 0.28 < close[0] / len(first)
+
+
+def test_how_replies_of_a_chunk_are_joined_is_a_difference_of_the_released_code():
+    first = '("entity"<|>A<|>person<|>one)##("relationship"<|>A<|>B<|>met<|>9)<|COMPLETE|>'
+    gleaned = '("entity"<|>C<|>person<|>two)##("entity"<|>D<|>person<|>three)<|COMPLETE|>'
+    apart, glued = (
+        read_instances(first + "\n" + gleaned),
+        read_instances_as_released(first + gleaned),
+    )
+    assert [e.name for e in apart[0].entities] == ["A", "C", "D"]
+    assert [e.name for e in glued[0].entities] == ["A", "D"]
+    assert [found[0].relationships[0].strength for found in (apart, glued)] == [9, 1]
+
+
+def test_the_rules_claims(elements, chunks, llm):
+    claims = [claim for some in elements.claims.values() for claim in some]
+    assert len(claims) == 7 and not any(claim.status for claim in claims)
+    assert (claims[0].subject, claims[0].object, claims[0].start) == (
+        "Edmund Lanthorn", "Skerrow Islands", "1907",
+    )  # fmt: skip
+    tkg = graphs.textual_knowledge_graph(chunks, elements, llm)
+    assert len(tkg.claims) == 7 and tkg.nodes[tkg.claims[0].subject].name == "Edmund Lanthorn"
+
+
+def test_instances_of_one_name_are_one_node_and_a_summary_costs_a_call_only_if_needed(
+    elements, chunks, llm
+):
+    said = Counter(e.name for some in elements.entities.values() for e in some)
+    assert sum(said.values()) == 26 and said["Lanthorn's Disease"] == 4
+    tkg = graphs.textual_knowledge_graph(chunks, elements, llm)
+    assert {node.name for node in tkg.nodes} == set(said)
+
+    def calls(texts):
+        before = llm.ledger.snapshot()
+        graphs.summarise_element(llm, "Selm", texts)
+        return (llm.ledger - before).total.calls
+
+    port = "A port."
+    assert [calls(t) for t in ([], [port], [port, port], [port, "It sinks."])] == [0, 0, 0, 1]
+
+
+def test_what_an_edge_is_worth(chunks):
+    read = [("Ada", "Ben", "They met.", 3), ("Ben", "Ada", "Again.", 5), ("Ada", "Cy", "Kin.", 2)]
+    people = tuple(EntityRecord(name, "person", "Somebody.") for name in ("Ada", "Ben", "Cy"))
+    relations = tuple(RelationshipRecord(*row) for row in read)
+    small = Elements("an example", {"p02": people}, {"p02": relations})
+
+    def weights(**choices):
+        graph = graphs.textual_knowledge_graph(chunks[:1], small, **choices)
+        names = [node.name for node in graph.nodes]
+        return {f"{names[e.source]}-{names[e.target]}": e.weight for e in graph.edges}
+
+    assert weights() == {"Ada-Ben": 1.0, "Ada-Cy": 0.5}
+    assert weights(weight="count") == {"Ada-Ben": 2, "Ada-Cy": 1}
+    assert weights(weight="strength") == {"Ada-Ben": 8, "Ada-Cy": 2}
+    directed = {"Ada-Ben": 3, "Ben-Ada": 5, "Ada-Cy": 2}
+    assert weights(weight="strength", pairs="directed") == directed
+    assert weights(weight="strength", pairs="last") == {"Ben-Ada": 5, "Ada-Cy": 2}
+
+
+def test_paper_and_code_on_all_passages(corpus):
+    found = {}
+    for follow in ("paper", "code"):
+        reader = minirag.load_llm("offline")
+        read = graphs.extract_elements(corpus, reader, follow=follow)
+        graph = graphs.textual_knowledge_graph(corpus.chunks, read, reader, follow=follow)
+        names = [node.name.upper() for node in graph.nodes]
+        weights = {(names[e.source], names[e.target]): e.weight for e in graph.edges}
+        found[follow] = reader.ledger.total.calls, len(graph.nodes), len(graph.edges), weights
+    paper, code = found["paper"], found["code"]
+    assert paper[:3] == (106, 116, 112) and code[:3] == (105, 116, 113)
+    pair, both = ("QUILLON INSTRUMENTS", "QUILLON"), ("KITTERING EXPEDITION", "CAMP TEN")
+    assert (paper[3][pair], code[3][pair]) == (1, 2)
+    assert both[::-1] not in paper[3] and code[3][both] == code[3][both[::-1]] == 1
+
+
+def test_keywords_are_what_the_rich_graph_adds(chunks, llm):
+    rich = graphs.rich_knowledge_graph(chunks, graphs.extract_elements(chunks, llm, rich=True), llm)
+    textual = graphs.textual_knowledge_graph(chunks, graphs.extract_elements(chunks, llm), llm)
+    assert rich.edges[0].keywords == "doctors, progressive, temporal, dysmetria"
+    for one, other in zip(rich.edges, textual.edges, strict=True):
+        ends = [textual.nodes[i].name.upper() for i in (other.source, other.target)]
+        assert [rich.nodes[i].name for i in (one.source, one.target)] == ends
+
+
+def test_passages_share_few_names_that_tell(corpus, notes, llm):
+    shared = graphs.shared_entities(corpus.chunks, notes)
+    at = {n: len(graphs.passage_graph(corpus.chunks, notes, n).edges) for n in (0, 1)}
+    assert at == {0: 137, 1: 12} == {n: sum(len(s) > n for s in shared.values()) for n in at}
+    graph = graphs.passage_graph(corpus.chunks, notes, 1).to_networkx()
+    assert sum(graph.degree(name) == 0 for name in graph) == 23, "most stand alone"
+    assert nx.is_connected(nx.Graph(graphs.passage_graph(corpus.chunks, notes, 0).to_networkx()))
+    by_rule = graphs.shared_entities(corpus.chunks, graphs.extract_elements(corpus, llm))
+    common = Counter(name for names in by_rule.values() for name in names).most_common(4)
+    assert {count for _, count in common} == {15} and len(by_rule) == 136
+
+
+def test_weights_of_knowledge_graphs(corpus, notes, llm):
+    by_rule = graphs.knowledge_graph(corpus.chunks, graphs.extract(corpus, llm))
+    assert {edge.weight for edge in by_rule.edges} == {1.0}
+    assert sum(e.weight > 1 for e in graphs.knowledge_graph(corpus.chunks, notes).edges) == 2
+
+
+def test_the_tree_of_five_passages(chunks, llm):
+    encoder = minirag.load_encoder("minilm")
+    tree = graphs.tree(chunks, encoder, llm, layers=2, branching=3)
+    below = {node.name: node.chunks for node in tree.nodes if node.type == "summary"}
+    assert below == {"summary 1.1": (0, 1, 4), "summary 2.1": (0, 1, 2, 3, 4)}
+
+
+def test_chunk_sizes(corpus, llm):
+    text = [one_document(corpus)]
+    rows = {size: entity_references(text, llm, size) for size in (600, 1200, 2400)}
+    assert [row["references"] for row in rows.values()] == [185, 169, 139]
+    assert [row["distinct"] for row in rows.values()] == [119, 120, 120]
+    apart = {size: entity_references(text, llm, size, overlap=0) for size in (600, 900, 2400)}
+    assert [row["references"] for row in apart.values()] == [163, 160, 137]
+    assert [row["distinct"] for row in apart.values()] == [118, 122, 120]
+    tired = TiringReader(llm, limit=30)
+    found = [entity_references(text, tired, size, overlap=0)["distinct"] for size in apart]
+    assert found == [118, 116, 54], "the answer to the last task: from 900 on"
+    stored = load_expected("chunk_size")
+    assert stored["rule"]["dulce"][600]["distinct"] - stored["rule"]["dulce"][2400]["distinct"] == 1
+
+
+def test_what_each_type_of_graph_costs_by_the_rule(corpus):
+    encoder = minirag.load_encoder("minilm")
+    fields = [{"title": chunk.title, "text": chunk.text} for chunk in corpus.chunks]
+
+    def textual(llm, rich=False):
+        read = graphs.extract_elements(corpus, llm, gleanings=0, rich=rich)
+        if rich:
+            return graphs.rich_knowledge_graph(corpus.chunks, read, llm, call_from=0)
+        return graphs.textual_knowledge_graph(corpus.chunks, read, llm)
+
+    makers = {
+        "tree": lambda llm: graphs.tree(corpus.chunks, encoder, llm),
+        "pg": lambda llm: llm.map("passage_entities", fields),
+        "kg": lambda llm: graphs.extract(corpus, llm),
+        "tkg": textual,
+        "rkg": lambda llm: textual(llm, rich=True),
+    }
+    tokens = {}
+    for name, make in makers.items():
+        reader = minirag.load_llm("offline")
+        make(reader)
+        total = reader.ledger.total
+        tokens[name] = total.prompt_tokens + total.completion_tokens
+    assert tokens == {"tree": 5929, "pg": 13587, "kg": 40396, "tkg": 44768, "rkg": 46891}
+    reader = minirag.load_llm("recorded")
+    graphs.extract(corpus, reader)
+    assert reader.ledger.total.completion_tokens == 14099, "the rule writes 7500"
+
+
+def test_a_pair_without_a_match_may_be_noted_in_other_words(model, notes):
+    def pairs(extraction):
+        ends = [(id, (t.subject, t.object)) for id, ts in extraction.triples.items() for t in ts]
+        return {(id, frozenset(map(plain, pair))) for id, pair in ends}
+
+    def bare(found):
+        article = re.compile("^(a|an|the) ")
+        return {(id, frozenset(article.sub("", name) for name in pair)) for id, pair in found}
+
+    hers = "katarzyna wasik"
+    theirs, wanted = pairs(model), pairs(notes)
+    pair = ("p17", frozenset((hers, "an organist turned neuroscientist")))
+    assert pair in theirs - wanted and not bare({pair}) - bare(wanted)
+    assert (len(theirs & wanted), len(bare(theirs) & bare(wanted))) == (132, 148)
+
+
+def test_where_her_names_stand_in_the_rules_two_graphs(chunks, llm):
+    encoder = minirag.load_encoder("minilm")
+    _, _, kg, tkg, _ = graphs.five_graphs(llm, encoder, chunks, branching=3)
+    assert MEDAL not in kg.to_networkx()["katarzyna wasik"]
+    assert "Candlemas Medal" in tkg.to_networkx()["Katarzyna Wasik"]
