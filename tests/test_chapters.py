@@ -13,6 +13,7 @@ TOLD_AGAIN = (
     "00_start_here",
     "01_rag_from_scratch",
     "02_sharper_retrieval",
+    "03_from_text_to_graph",
     "04_hipporag",
     "05_hipporag_examined",
     "06_hipporag_on_musique",
