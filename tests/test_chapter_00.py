@@ -95,23 +95,73 @@ def test_the_one_question_that_the_rule_answers_from_hipporags_passages(corpus, 
     assert not set(q.gold) <= set(plain.retrieval.ids)
 
 
-def test_the_rule_reads_five_files_and_answers_wrongly_from_the_right_passages(tmp_path):
-    texts = {
-        "bakery": "The Corner Bakery was opened by Mina Okoro. It sells bread.",
-        "choir": "Mina Okoro conducts the Lantern Choir. It meets on Fridays.",
-        "mill": "The Old Mill grinds flour for the Corner Bakery. Tom Reed built it.",
-        "school": "Tom Reed teaches at the Bridge School. It has forty pupils.",
-        "fair": "The Harvest Fair is held in October. Children pick apples there.",
-    }
+def test_of_eight_files_only_the_walk_finds_the_singers(tmp_path):
+    path = Path(__file__).parents[1] / "notebooks" / "00_start_here.ipynb"
+    cells = nbformat.read(path, 4).cells
+    source = next(c.source for c in cells if "Mina Okoro conducts" in c.source)
+    texts = dict(re.findall(r'(?m)^    "(\w+)": "(.*)",$', source))
+    assert len(texts) == 8
     for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text)
-    asked = "What does the person who opened the Corner Bakery conduct?"
-    answer = mr.HippoRAG.build(mr.read_folder(tmp_path)).answer(asked)
-    assert answer.text == "Mina Okoro" and answer.llm.startswith("offline")
-    (tmp_path / "sixth.txt").write_text("Mina Okoro plays chess.")
-    found = mr.HippoRAG.build(mr.read_folder(tmp_path)).retrieve(asked, k=6)
-    titles = [passage.chunk.title for passage in found]
-    assert titles == ["bakery", "mill", "choir", "sixth", "school", "fair"]
+    mine = mr.read_folder(tmp_path)
+    walk = mr.HippoRAG.build(mine, encoder="minilm")
+    methods = {
+        "walk": walk,
+        "no walk": walk.with_options(propagation="query-nodes"),
+        "bm25": mr.METHODS["bm25"].build(mine),
+        "dense": mr.METHODS["dense"].build(mine, encoder="minilm"),
+    }
+    for asked, title, finders in [
+        ("What does the person who opened the Corner Bakery conduct?", "singers", {"walk"}),
+        ("Where does the person who built the Old Mill teach?", "school", {"walk", "dense"}),
+    ]:
+        found = {n: [p.chunk.title for p in m.retrieve(asked, k=3)] for n, m in methods.items()}
+        assert {name for name, titles in found.items() if title in titles} == finders
+        answer = walk.answer(asked, k=3)
+        assert answer.llm.startswith("offline")
+        assert title != "singers" or answer.text == "Mina Okoro"
+
+
+def test_without_the_edge_from_medal_to_society_the_passage_falls_to_30(corpus, recorded):
+    hippo = recorded["hippo"]
+    names = [node.name for node in hippo.hippocampal_index.nodes]
+    medal, society = names.index("candlemas medal"), names.index("royal hesper society")
+    place = [chunk.id for chunk in corpus.chunks].index("p39")
+    cut = hippo.transition.matrix.toarray()
+    cut[society, medal] = cut[medal, society] = 0
+    cut /= cut.sum(axis=0)
+    start = np.eye(len(names))[medal]
+    mass = np.linalg.solve(np.eye(len(names)) - 0.5 * cut, 0.5 * start)
+    scores = hippo.passage_matrix @ mass
+    assert (scores > scores[place]).sum() + 1 == 30
+
+
+def test_what_the_walk_adds_by_kind_and_who_is_right_without_gold(corpus, recorded):
+    hippo = recorded["hippo"]
+    methods = {
+        **recorded,
+        "dense": mr.METHODS["dense"].build(corpus, "recorded", "minilm"),
+        "still": hippo.with_options(propagation="query-nodes"),
+    }
+    counts = {"bridge": [10, 11, 8, 6], "path-finding": [9, 10, 5, 10]}
+    counts |= {"single-hop": [6] * 4, "comparison": [8] * 4}
+    for kind, expected in counts.items():
+        asked = [q for q in corpus.questions if q.kind == kind]
+        found = [
+            sum(len(set(q.gold) & set(m.retrieve(q.text).ids)) for q in asked)
+            for m in methods.values()
+        ]
+        assert found == expected
+    missing = {}
+    for name in ("bm25", "hippo", "dense"):
+        answers = {q: methods[name].answer(q.text) for q in corpus.questions}
+        missing[name] = [
+            q.id
+            for q, answer in answers.items()
+            if exact_match(answer.text, q.answers) and set(q.gold) - set(answer.retrieval.ids)
+        ]
+    assert [len(ids) for ids in missing.values()] == [6, 5, 4]
+    assert "q16" in missing["hippo"] and "q10" not in missing["hippo"]
 
 
 def test_a_single_query_node_has_no_use_for_specificity(corpus, recorded):
