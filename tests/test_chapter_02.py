@@ -113,15 +113,42 @@ def rescored(score):
     return found
 
 
+FUNCTION_WORDS = set(
+    """a an and as at by did do does for from has have he her his how in is it its
+of on or she than that the this to was were what when where which who whom whose with""".split()
+)
+
+
+def test_equal_function_words_carry_the_verdict_of_equal_tokens_only(corpus):
+    late, found = method("colbert"), {}
+    names = [chunk.id for chunk in corpus.chunks]
+    for q in corpus.questions:
+        tokens = late.encoder.tokens(q.text, kind="query")
+        asks = [t not in FUNCTION_WORDS and re.search(r"\w", t) is not None for t in tokens]
+        scores = np.array(
+            [np.where(s, c, 0)[asks].max(axis=1).sum() for c, s in cosine_tables()[q.id]]
+        )
+        found |= {(q.id, g): 1 + int((scores > scores[names.index(g)]).sum()) for g in q.gold}
+    gain = recall(found, 5) - recall(places("vanilla"), 5)
+    assert verdict(*interval(gain), even=0) == "inconclusive"
+
+
+def test_with_no_loser_four_of_24_questions_must_gain():
+    verdicts = [
+        verdict(*interval(np.repeat([points, 0.0], [n, 24 - n])), even=0)
+        for n in (1, 2, 3, 4)
+        for points in (33.3, 50.0, 100.0)
+    ]
+    assert verdicts == ["inconclusive"] * 9 + ["beyond chance"] * 3
+
+
 def test_without_the_maximum_or_without_equal_tokens_the_gain_of_maxsim_goes():
     one = places("vanilla")
     mean = rescored(lambda cosine, same: cosine.mean(axis=1).sum())
     equal = rescored(lambda cosine, same: np.where(same, cosine, 0).max(axis=1).sum())
     unlike = rescored(lambda cosine, same: np.where(same, -1, cosine).max(axis=1).sum())
     assert [w["q07", "p29"] for w in (mean, equal, unlike)] == [12, 3, 6]
-    # a piece of Candlemas finds candle makers, by luck: alone neither kind of match lifts p39
-    assert [w["q10", "p39"] for w in (places("colbert"), equal, unlike)] == [5, 7, 7]
-    assert np.array_equal(recall(unlike, 5), recall(one, 5)) and moved(unlike)[0] > 0
+    assert np.array_equal(recall(unlike, 5), recall(one, 5))
     gains = [recall(w, 5) - recall(one, 5) for w in (places("colbert"), mean, equal)]
     assert [round(g.mean(), 1) for g in gains] == pytest.approx([6.2, 2.1, 10.4])
     verdicts = [verdict(*interval(g), even=0) for g in gains]
@@ -134,12 +161,31 @@ def test_the_mean_of_cosines_is_a_product_of_two_vectors():
     assert np.isclose((asked @ text.T).mean(axis=1).sum(), asked.sum(axis=0) @ text.mean(axis=0))
 
 
-def test_no_single_token_of_the_question_explains_the_place_of_p29(corpus):
+def test_paid_and_for_together_bring_p29_to_its_place_and_no_single_token_does(corpus):
     best = np.array([cosine.max(axis=1) for cosine, _ in cosine_tables()["q07"]])
     p29 = [chunk.id for chunk in corpus.chunks].index("p29")
     for left_out in range(best.shape[1]):
         scores = np.delete(best, left_out, axis=1).sum(axis=1)
         assert 1 + (scores > scores[p29]).sum() == 3
+    tokens = method("colbert").encoder.tokens(corpus.question("q07").text, kind="query")
+    assert tokens[2:4] == ["paid", "for"]
+    scores = np.delete(best, [2, 3], axis=1).sum(axis=1)
+    assert 1 + (scores > scores[p29]).sum() == 10
+    assert abs(np.delete(scores, p29) - scores[p29]).min() > 1e-3
+
+
+def test_p39_of_the_first_exercise_and_the_sum_of_two_places_of_the_second(corpus):
+    found = [places(name)["q10", "p39"] for name in ("vanilla", "bm25", "colbert", "proposition")]
+    assert found == [6, 37, 5, 15] and places("hyde", "recorded")["q10", "p39"] == 2
+    names, added = [chunk.id for chunk in corpus.chunks], {}
+    for q in corpus.questions:
+        two = [method(name).retrieve(q.text, k=40).ids for name in ("bm25", "vanilla")]
+        order = sorted(names, key=lambda p: sum(ids.index(p) for ids in two))
+        added |= {(q.id, g): order.index(g) + 1 for g in q.gold}
+    gain = recall(added, 5) - recall(places("vanilla"), 5)
+    assert verdict(*interval(gain), even=0) == "inconclusive"
+    worse = [q.id for q, g in zip(corpus.questions, gain) if g < 0]
+    assert worse == ["q11"] and (gain > 0).sum() == 5
 
 
 # Propositions
@@ -150,7 +196,7 @@ def test_a_passage_with_three_good_propositions_is_still_one_passage():
     assert scores.tolist() == [0.9, 0.7, 0.6]
 
 
-def test_the_answering_sentence_drowns_and_a_fact_of_two_sentences_is_torn(corpus):
+def test_the_other_sentences_of_p29_drown_the_one_that_answers(corpus):
     single = method("vanilla")
     p29 = [chunk.id for chunk in corpus.chunks].index("p29")
     cut = sentences_of(corpus.chunks[p29].text)
@@ -218,7 +264,7 @@ def test_what_the_recorded_hypothetical_passages_contain(corpus):
     assert moved(places("hyde", "recorded")) == (5, 3)
 
 
-def test_hyde_without_names_without_punctuation_and_with_the_words_of_the_question(corpus):
+def test_hyde_without_names_without_punctuation_and_without_institute(corpus):
     single, hyde, one = method("vanilla"), method("hyde", "recorded"), places("vanilla")
     names = [chunk.id for chunk in corpus.chunks]
 
@@ -233,9 +279,17 @@ def test_hyde_without_names_without_punctuation_and_with_the_words_of_the_questi
         found = {q: single.index.vectors @ vector for q, vector in scores.items()}
         return {(q, g): 1 + int((found[q] > found[q][names.index(g)]).sum()) for q, g in one}
 
+    def place(text):
+        scores, p29 = single.index.vectors @ single.encoder.encode([text])[0], names.index("p29")
+        assert abs(np.delete(scores, p29) - scores[p29]).min() > 1e-3
+        return 1 + int((scores > scores[p29]).sum())
+
     control, nameless = searching(lambda word: True), searching(str.islower)
-    question_words = searching(lambda word: False)
-    assert [w["q07", "p29"] for w in (control, nameless, question_words)] == [5, 2, 19]
+    assert [w["q07", "p29"] for w in (control, nameless)] == [5, 2]
+    written = hyde.retrieve(corpus.question("q07").text).trace.last("hypothetical passages")
+    words = re.findall(r"\w+", written.passages[0])
+    assert place(" ".join(w for w in words if w.lower() != "institute")) == 9
+    assert place(corpus.question("q07").text + " institute") == 3
     gains = [recall(w, 5) - recall(one, 5) for w in (control, nameless)]
     assert [verdict(*interval(g), even=0) for g in gains] == ["beyond chance", "inconclusive"]
 
@@ -291,13 +345,21 @@ def test_all_cells_are_an_exact_search_and_one_cell_is_not(corpus):
     mine = [distances[f[0]] / distances.min() - 1 for distances, f in zip(by_hand, first)]
     assert np.allclose(values, mine, atol=1e-6)
     assert (values == 0).sum() == 21 and round(values.max(), 2) == 0.32
-    found = {}
-    for cells in (4, 16, 40):
-        answers, compared = InvertedLists(points, cells=cells).search(queries, k=5, probes=1)
-        hits = np.mean([len(set(a) & set(e)) for a, e in zip(answers, everywhere)])
-        found[cells] = (compared, hits)
-    assert found[4][0] > 3.5 * found[16][0] and found[4][1] < found[16][1]  # "your turn"
-    assert found[40][0] < 0.6 * found[16][0] and found[40][1] > found[16][1]
+    hits = {}
+    for seed in range(5):
+        for cells, probes in ((16, 1), (16, 2), (40, 1)):
+            answers, compared = InvertedLists(points, cells, seed).search(queries, 5, probes)
+            work = 100 * (compared / 24 + cells) / len(points)  # the centres are compared, too
+            found = np.mean([20 * len(set(a) & set(e)) for a, e in zip(answers, everywhere)])
+            hits.setdefault((cells, probes), []).append((work, found))
+    assert [round(found) for _, found in hits[16, 2]] == [89, 92, 83, 88, 90]
+    assert [round(work) for work, _ in (hits[16, 2][0], hits[16, 1][0], hits[40, 1][0])] == [
+        22,
+        15,
+        25,
+    ]
+    for fewer, more in zip(hits[16, 1], hits[40, 1]):
+        assert fewer[0] < 17 < 24 < more[0]  # "your turn"
 
 
 # Prompt order
@@ -310,12 +372,15 @@ def test_both_ends_put_rank_eleven_of_twelve_into_the_middle():
 
 
 def test_with_all_gold_passages_in_the_prompt_every_recorded_answer_is_right(corpus):
-    counts = Counter()
+    counts, partly = Counter(), Counter()
     for name in ("vanilla", "bm25", "hyde"):
         for q in corpus.questions:
             answer = method(name, "recorded").answer(q.text, k=5)
             right = bool(exact_match(answer.text, q.answers))
             counts[set(q.gold) <= set(answer.retrieval.ids), right] += 1
+            if right and not set(q.gold) <= set(answer.retrieval.ids):
+                partly[q.kind, len(set(q.gold) & set(answer.retrieval.ids)), len(q.gold)] += 1
+    assert partly == {("path-finding", 1, 2): 13}
     assert counts[True, True] == 41 and counts[True, False] == 0 and counts[False, False] > 0
 
 

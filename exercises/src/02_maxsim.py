@@ -222,6 +222,9 @@ assert np.shape(found) == (3,), f"three passages have three scores; yours has sh
 assert not np.isclose(found[1], 0), "the second passage fits badly, -1.6, but gets 0: its padding, with the cosine 0, has won the maximum"
 assert np.isfinite(found).all(), "a score is infinite: padded places may not reach the sum; over which axis does the maximum go?"
 assert np.allclose(found, by_hand), f"one passage after the other gives {by_hand.round(2).tolist()}; yours: {np.round(found, 2).tolist()}"
+unknown = [np.array([[-1.0, 0.0], [0.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])]
+found = maxsim_all(question, *pad(unknown))
+assert np.isclose(found[0], 0), f"the first passage has a real row of zeros, a token without a direction: its cosine 0 counts, so the score is 0; yours: {found[0]:.2f}. Only the mask knows what is padding"
 
 # %% [markdown]
 # ## 5. What one vector loses
@@ -327,6 +330,11 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   replace: -np.inf
 #   by: "0"
 #   hint: has won the maximum
+# - item: maxsim-all
+#   name: rows of zeros taken for padding
+#   replace: mask[:, None, :]
+#   by: rows.any(axis=2)[:, None, :]
+#   hint: Only the mask knows what is padding
 # - item: maxsim-all
 #   name: maximum over the wrong axis
 #   replace: cosines.max(axis=2).sum(axis=1)
