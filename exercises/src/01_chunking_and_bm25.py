@@ -81,7 +81,8 @@ clipped = [tuple(window) for window in windows(10, 5, 2)]
 assert clipped[-1][1] <= 10, f"a text of 10 tokens has no token behind the tenth, but your last window is {clipped[-1]}: it has to end with the text"
 assert clipped == [(0, 5), (3, 8), (6, 10)], f"10 tokens, size 5, overlap 2 gives (0, 5), (3, 8), (6, 10); yours: {clipped}"
 assert [tuple(window) for window in windows(3, 10, 2)] == [(0, 3)], "a text shorter than one window is one window, as long as the text"
-assert len(windows(0, 10, 2)) == 0, "a text without tokens has no windows"
+assert [tuple(window) for window in windows(2, 5, 2)] == [(0, 2)], "a text no longer than the overlap is still one window: does your loop stop before it begins?"
+assert [tuple(window) for window in windows(0, 10, 2)] == [], "a text without tokens has no windows"
 
 # %% [markdown]
 # What a window does to a fact: with windows of eight tokens and no overlap, the words *tide tables* of the first passage and the house in which they
@@ -225,7 +226,7 @@ others = [["tide"], ["oar"], ["net"], ["gull"]]
 weight = math.log(4.5 / 2.5)
 assert abs(idf([short, long, *others])["quay"] - weight) < 1e-9, "bm25 builds on idf, and idf is not right yet: mend that first"
 found = bm25([short, long, *others], ["quay"])
-assert found is not None and len(found) == 6, "bm25 returns one score for each document, in their order"
+assert hasattr(found, "__len__") and len(found) == 6, "bm25 returns one score for each document, in their order"
 found = [float(score) for score in found]
 assert found[2:] == [0] * 4, f"a document without any word of the question scores 0; yours score {found[2:]}"
 assert found[0] >= found[1], "a long passage outscores a short one in your version: the length stands over the mean length, not under it"
@@ -300,6 +301,11 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: min(first + size, count)
 #   by: first + size
 #   hint: it has to end with the text
+# - item: windows
+#   name: no window for a text as short as the overlap
+#   replace: range(0, count, size - overlap)
+#   by: range(0, count - overlap, size - overlap)
+#   hint: a text no longer than the overlap is still one window
 # - item: document-frequency
 #   name: occurrences instead of documents
 #   replace: set(document)
