@@ -308,3 +308,43 @@ def test_the_table_has_the_fifteen_rows_of_the_title_and_each_is_run():
     rows = re.findall(r"(?m)^\| ([A-Z]\d) \|", table)
     code = "".join(c.source for c in cells if c.cell_type == "code")
     assert len(rows) == 15 and all(re.search(rf'"{row}\b', code) for row in rows)
+
+
+def test_the_kinds_in_the_table_are_those_that_the_last_output_lists():
+    path = Path(__file__).parents[1] / "notebooks" / "paper_against_code.ipynb"
+    cells = nbformat.read(path, 4).cells
+    table = next(c.source for c in cells if "| row |" in c.source)
+    said = {
+        row: set(re.findall(r"`(\d)`", kind))
+        for row, kind in re.findall(r"(?m)^\| ([A-Z]\d) \|.*\| ([^|]+) \|$", table)
+    }
+    output = next(c.outputs[0]["text"] for c in cells if "kinds.items()" in c.source)
+    kinds, kind = {}, ""
+    for line in output.splitlines():
+        kind = line[0] if line[0] != " " else kind
+        if line[0] == " " and " alone" not in line and "at 0.5" not in line:
+            kinds.setdefault(line.split()[0], set()).add(kind)
+    assert kinds.pop("all") == {"2"}
+    assert {row: found for row, found in said.items() if row != "V1"} == kinds
+
+
+def test_three_moved_questions_never_move_an_interval_off_zero_and_four_do():
+    for moved, off in ((1, False), (2, False), (3, False), (4, True)):
+        low, _ = interval(np.array([100.0] * moved + [0.0] * 20 + [0.0] * (4 - moved)))
+        assert (low > 0) == off
+
+
+def test_synonymy_edges_are_computed_again_and_stand_in_both_directions(offline):
+    count = {}
+    for threshold in (0.8, 0.7, 0.5):
+        method = offline.with_options(synonymy_threshold=threshold)
+        pairs = [
+            (e.source, e.target) for e in method.hippocampal_index.edges if e.kind == "synonymy"
+        ]
+        count[threshold] = len(set(pairs)), len({frozenset(pair) for pair in pairs})
+    assert count == {0.8: (32, 16), 0.7: (88, 44), 0.5: (480, 240)}
+
+
+def test_help_calls_a_default_the_default_and_not_the_papers():
+    shown = repr(mr.METHODS["bm25"].options())
+    assert "epsilon = 0.25 (default)" in shown and "(paper)" not in shown

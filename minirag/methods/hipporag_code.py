@@ -39,8 +39,8 @@ class HippoCodeOptions(Options):
         PageRank library, which takes it for the probability of following an edge.
     synonymy: "add" the cosine to the number of triples, "overwrite" it, or "none" (an ablation).
     strict: names are synonyms above the threshold; or, not strict, from the threshold on.
-    min_letters, max_neighbours: the code joins no name of this many letters or fewer, and no more
-        than this many synonyms to a name.
+    min_letters: the code joins no name of this many letters or fewer.
+    max_neighbours: the code joins no more than this many synonyms to a name.
     passage_matrix: "text" counts a phrase in the passage's text, "facts" in its triples,
         "incidence" takes 0 or 1 (see `minirag.index.passage_matrix`).
     reset: "node" gives each query node the same weight, "entity" each query entity, so that a node
