@@ -72,6 +72,7 @@ def step_matrix(adjacency):
 one_way = np.array([[0.0, 3.0, 1.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
 with np.errstate(all="ignore"):
     found = step_matrix(one_way)
+assert one_way.tolist() == [[0, 3, 1], [0, 0, 2], [0, 0, 0]], "the weights that were handed in have changed: make a new matrix, do not divide in place"
 assert np.shape(found) == (3, 3), "step_matrix returns a matrix of the same shape"
 assert not np.isnan(found).any(), "a dangling node has no weight to divide by: its column stays zero, and is not `not a number`"
 assert not np.allclose(found, one_way.T), "these are still weights: divide them so that a column adds up to 1"
@@ -81,7 +82,8 @@ assert not np.allclose(found, into), "you divide by what arrives at a node; the 
 assert not np.allclose(found, [[0, 0, 0], [0.5, 0, 0], [0.5, 1, 0]]), "all edges count the same in your version: an edge of weight 3 is taken three times as often as one of weight 1"
 assert found[2][2] == 0, "the dangling node has an edge to itself in your version: nobody leaves it by an edge, so nothing stands in its column"
 assert np.allclose(found, [[0, 0, 0], [0.75, 0, 0], [0.25, 1, 0]]), f"three edges, with 0.75, 0.25 and 1; yours: {np.round(found, 2).tolist()}"
-assert one_way[0, 1] == 3, "the weights that were handed in have changed: make a new matrix"
+light = step_matrix(np.array([[0.0, 0.5], [0.25, 0.0]]))
+assert np.allclose(light, [[0, 1], [1, 0]]), f"weights below 1: every column has to add up to 1 here, too; yours add up to {light.sum(axis=0).tolist()}"
 
 # %% [markdown]
 # ## 2. One step of the crowd
@@ -90,7 +92,7 @@ assert one_way[0, 1] == 3, "the weights that were handed in have changed: make a
 # other walker jumps home, and so does everyone on a dangling node, who could not follow an edge. So **all who have not arrived by an edge arrive at home**, and
 # nobody is lost.
 #
-# The paper calls its own parameter the probability of jumping back, its code the probability of following an edge. With 0.5 nobody notices.
+# The original HippoRAG paper (Gutiérrez et al., 2024) calls its parameter the probability of jumping back; its released code takes the same number as the probability of following an edge. With 0.5 nobody notices.
 #
 # **Predict first.** Half of the crowd stands on a dangling node; `damping` is 0.8. Which share of the whole crowd jumps home?
 #
@@ -141,7 +143,7 @@ assert np.allclose(found, [0.15, 0.85]), "those who jump are spread like `home`,
 #
 # <details><summary>Answer</summary>
 #
-# The harbour, one step away. The keeper is two steps away, and every further step halves what is left. You will see the numbers below.
+# The harbour, one step away. The keeper is two steps away, and at each step only half of the walkers follow an edge. You will see the numbers below.
 #
 # </details>
 
@@ -167,7 +169,9 @@ def pagerank(adjacency, reset, damping=0.5, steps=100):
 line = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 first = pagerank(line, np.array([1.0, 0.0, 0.0]))
 assert np.shape(first) == (3,), "pagerank returns a probability for every node"
-double = pagerank(line, np.array([2.0, 0.0, 0.0]))
+mass = np.array([2.0, 0.0, 0.0])
+double = pagerank(line, mass)
+assert mass.tolist() == [2, 0, 0], "`reset` has changed: make a new array, do not write into the one that was handed in"
 assert np.isclose(double.sum(), 1) and np.allclose(first, double), "twice the mass in reset is the same question: reset has to be divided by its sum"
 assert first[0] > first[2] + 1e-9, "the first node is where the walk restarts, and is not visited more than the last: do walkers jump to `home`?"
 assert not np.allclose(first, [0.5, 0.5, 0]), "that is the crowd after a single step: is the loop using the result of the step before?"
@@ -270,6 +274,19 @@ for damping in (0.0, 0.5, 0.85):
 #   by: strength
 #   hint: its column stays zero
 # - item: step-matrix
+#   name: weights below 1 left as they are
+#   replace: np.where(strength > 0, strength, 1)
+#   by: np.maximum(strength, 1)
+#   hint: weights below 1
+# - item: step-matrix
+#   name: divided in place
+#   replace: |-
+#     return adjacency.T / np.where(strength > 0, strength, 1)
+#   by: |-
+#     adjacency /= np.where(strength > 0, strength, 1)[:, None]
+#         return adjacency.T
+#   hint: do not divide in place
+# - item: step-matrix
 #   name: edges without their weights
 #   replace: |-
 #     strength = adjacency.sum(axis=1)
@@ -307,6 +324,14 @@ for damping in (0.0, 0.5, 0.85):
 #   replace: reset / reset.sum()
 #   by: reset
 #   hint: reset has to be divided by its sum
+# - item: pagerank
+#   name: reset changed in place
+#   replace: |-
+#     home = reset / reset.sum()
+#   by: |-
+#     reset /= reset.sum()
+#         home = reset
+#   hint: "`reset` has changed"
 # - item: pagerank
 #   name: not personalised
 #   replace: home = reset / reset.sum()
