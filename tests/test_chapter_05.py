@@ -2,6 +2,8 @@
 folded answers, and no printed rank or recall that hangs on the last digits of a score.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -167,7 +169,7 @@ def test_only_zeros_and_ones_let_the_distractor_lead_and_p03_falls_with_each_rea
             assert ranks(other, "p36", "p03", "p04") == row
 
 
-# Sections 2 to 4: baselines, ablations, sweeps.
+# Sections 2 to 5: verdicts, baselines, ablations, sweeps.
 
 
 def test_which_path_finding_questions_are_found_whole(as_written):
@@ -271,7 +273,70 @@ def test_at_a_restart_probability_of_nine_tenths_the_query_nodes_hold_nine_tenth
     assert "p04" in half.retrieve(CORPUS.question("q13").text, k=5).ids
 
 
-# Section 5: links.
+def test_three_of_the_four_worse_questions_lose_nothing_without_specificity(as_written, merged):
+    before, after = (recalls(m.with_options(specificity=False)) for m in (as_written, merged))
+    at = {q.id: i for i, q in enumerate(QUESTIONS)}
+    for name, recall in {"q11": 50, "q13": 100, "q15": 100, "q17": 100}.items():
+        assert [before[at[name]], after[at[name]]] == [100, recall]
+    assert all("Veldmark" in QUESTIONS[at[name]].text for name in ("q13", "q15", "q17"))
+
+
+def test_the_triple_of_p36_costs_q13_no_recall_and_wangs_matrix_changes_none(as_written, merged):
+    at = [q.id for q in QUESTIONS].index("q13")
+    corrected = renamed(SAME)
+    kept = tuple(t for t in corrected["p36"] if "University of Veldmark" not in t)
+    assert recalls(build(read({**corrected, "p36": kept})))[at] == recalls(merged)[at] == 50
+    for reading, wanted in {"text": [50, 50], "facts": [100, 50]}.items():
+        methods = [m.with_options(passage_matrix=reading) for m in (as_written, merged)]
+        assert [recalls(m)[at] for m in methods] == wanted
+
+
+def test_two_questions_have_no_query_node_and_dense_retrievals_first_five(as_written):
+    dense = mr.DenseRetriever.build(CORPUS)
+    without = [
+        q for q in QUESTIONS if not as_written.retrieve(q.text).trace.last(mr.NodeStep).nodes
+    ]
+    for q in without:
+        assert as_written.retrieve(q.text, k=5).ids == dense.retrieve(q.text, k=5).ids
+    bridge = [q for q in QUESTIONS if q.kind == "bridge" and q not in without]
+    for method in (as_written, mr.BM25Retriever.build(CORPUS)):
+        assert recalls(method, 5, bridge).mean() == pytest.approx(80)
+
+
+def sign_flip(change):
+    moved = change[change != 0]
+    signs = np.array(list(itertools.product([1, -1], repeat=len(moved))))
+    return (abs(signs @ moved) >= abs(moved.sum()) - 1e-6).mean()
+
+
+def test_six_equal_changes_or_nine_with_one_against_can_be_clear():
+    for against, first in ((0, 6), (1, 9)):
+        p = [sign_flip(np.array([1] * (n - against) + [-1] * against)) for n in range(2, 12)]
+        assert next(n for n, value in zip(range(2, 12), p) if value < 0.05) == first
+    rng = np.random.default_rng(0)
+    for n in range(1, 9):  # whatever their sizes, n changes never come below 2 / 2**n
+        assert sign_flip(rng.uniform(0.1, 1, n)) == 2 / 2**n
+        assert sign_flip(rng.normal(size=n)) >= 2 / 2**n
+
+
+def test_no_swept_value_changes_more_than_three_questions(as_written):
+    sweep = {
+        "restart_probability": (0.1, 0.3, 0.7, 0.9),
+        "synonymy_threshold": (0.5, 0.6, 0.7, 0.9),
+    }
+    for option, values in sweep.items():
+        for value in values:
+            changed = recalls(as_written.with_options(**{option: value})) != recalls(as_written)
+            assert changed.sum() <= 3
+
+
+def test_the_walk_adds_to_two_path_finding_and_three_bridge_questions(as_written):
+    gain = recalls(as_written) - recalls(as_written.with_options(propagation="query-nodes"))
+    for kind, count in (("path-finding", 2), ("bridge", 3)):
+        assert sum(c > 0 for q, c in zip(QUESTIONS, gain) if q.kind == kind) == count
+
+
+# Section 6: links.
 
 
 def damaged(as_written, word):
@@ -295,7 +360,7 @@ def links(as_written, cut):
     return rows
 
 
-def test_the_cosine_does_not_separate_right_links_from_wrong_ones(as_written):
+def test_one_right_link_lies_between_the_wrong_ones_and_all_others_above(as_written):
     rows = {label: row for (label, _), row in links(as_written, damaged(as_written, -1)).items()}
     others = {label: name for label, (name, same, _) in rows.items() if not same}
     assert len(rows) == 19 and others == {
@@ -304,6 +369,8 @@ def test_the_cosine_does_not_separate_right_links_from_wrong_ones(as_written):
         "disease": "patients", "society": "the public",
     }  # fmt: skip
     assert rows["disease"][2] > rows["trust"][2] + 1e-3 and rows["trust"][1]
+    low = sorted(rows, key=lambda label: rows[label][2])[:3]
+    assert low == ["society", "trust", "disease"]
     # "the university" of p01 is the University of Veldmark
     assert any("the university" in t for t in ANNOTATED.triples["p01"])
 
@@ -339,7 +406,7 @@ def test_links_of_last_words_are_counted_with_their_repetitions(as_written):
     )  # fmt: skip
 
 
-# Sections 6 to 8: extractors, and one more edge. What follows on answers (EM), on the recorded
+# Sections 7 and 8: extractors, and one more edge. What follows on answers (EM), on the recorded
 # model's entities of the questions and on q08 is true beyond the chapter, which does not print it.
 
 
@@ -439,6 +506,31 @@ def test_a_false_triple_lifts_p04_as_far_as_the_missing_one(readers):
     assert places() == places(Triple("Dr Ilse Marrow", "lives in", "Kirran harbour")) == [7, 5]
     ignores = Triple("Dr Ilse Marrow", "ignores", "Lanthorn's Disease")
     assert places(STUDIES) == places(ignores) == places(repeated) == [5, 6]
+
+
+def test_an_edge_from_a_node_of_p04_lifts_it_wherever_the_triple_stands(readers):
+    theirs = readers["model"].triples
+
+    def places(passage, *triple):
+        changed = {**theirs, passage: (*theirs[passage], Triple(*triple))}
+        return ranks(build(read(changed)), "p04", "p03")
+
+    assert places("p20", "Dr Ilse Marrow", "ignores", "Lanthorn's Disease") == [5, 6]
+    assert places("p20", "Old almanac", "mentions", "Lanthorn's Disease") == [7, 5]
+
+
+def test_theta_at_a_half_acts_on_one_question_and_reaches_the_mean_of_nine_tenths(as_written):
+    cut = damaged(as_written, -1)
+    for theta in (0.5, 0.6, 0.7, 0.9):
+        mixed = cut.with_options(ensemble=True, ensemble_threshold=theta)
+        assert round(mean(mixed), 1) == 72.2
+    full = as_written.with_options(ensemble=True)
+    assert (recalls(full) == recalls(as_written)).all()  # all cosines are 1: it never acts
+
+
+def test_with_the_text_matrix_the_rules_triples_have_the_highest_mean(readers):
+    means = {n: mean(build(r, passage_matrix="text")) for n, r in readers.items()}
+    assert max(means, key=means.get) == "rule"
 
 
 def test_where_the_models_graph_finds_less_and_more(readers, as_written):
