@@ -325,7 +325,14 @@ def test_chunk_sizes(corpus, llm):
     assert [row["distinct"] for row in apart.values()] == [118, 122, 120]
     tired = TiringReader(llm, limit=30)
     found = [entity_references(text, tired, size, overlap=0)["distinct"] for size in apart]
-    assert found == [118, 116, 54], "the answer to the last task: from 900 on"
+    assert found == [118, 116, 54]
+    tired = TiringReader(llm, limit=12)
+
+    def names(size, rounds):
+        return entity_references(text, tired, size, 0, rounds)["distinct"]
+
+    assert [names(600, n) for n in (0, 1, 2)] == [76, 117, 118]
+    assert [names(2400, n) for n in range(4)] == [22, 43, 64, 85], "the answer to the last task"
     stored = load_expected("chunk_size")
     assert stored["rule"]["dulce"][600]["distinct"] - stored["rule"]["dulce"][2400]["distinct"] == 1
 
@@ -380,3 +387,35 @@ def test_where_her_names_stand_in_the_rules_two_graphs(chunks, llm):
     _, _, kg, tkg, _ = graphs.five_graphs(llm, encoder, chunks, branching=3)
     assert MEDAL not in kg.to_networkx()["katarzyna wasik"]
     assert "Candlemas Medal" in tkg.to_networkx()["Katarzyna Wasik"]
+
+
+def test_the_edges_that_let_passages_meet_are_names_of_one_person(corpus, model):
+    encoder = minirag.load_encoder("minilm")
+    graph = graphs.knowledge_graph(corpus.chunks, model)
+    vectors = encoder.encode([node.name for node in graph.nodes])
+    edges = [e for e in graphs.with_synonymy(graph, vectors).edges if e.kind == "synonymy"]
+    pairs = {(graph.nodes[e.source].name, graph.nodes[e.target].name) for e in edges}
+    assert len({frozenset(pair) for pair in pairs}) == 58
+    for pair in (
+        ("dr ilse marrow", "ilse marrow"),
+        ("dr jonah birtwhistle", "jonah birtwhistle"),
+        ("lin yuzhen", "yuzhen lin"),
+        ("bishop anselm thorley", "bishop thorley"),
+        ("lanthorn disease", "lanthorn s disease"),
+    ):
+        assert pair in pairs
+    assert ("wąsik", "katarzyna wąsik") not in pairs
+
+
+def test_one_edge_mends_the_question_that_starts_at_a_variant(corpus, model):
+    graph = graphs.knowledge_graph(corpus.chunks, model)
+    links = graph.to_networkx()
+
+    def reached(*names):
+        near = {name for start in names for name in (start, *links[start])}
+        return {corpus.chunks[i].id for n in near for i in graph.nodes[graph.position[n]].chunks}
+
+    gold = set(next(q.gold for q in corpus.questions if q.id == "q02"))
+    assert not gold & reached("lanthorn disease")
+    hop = set(graph.nodes[graph.position[DISEASE]].chunks)
+    assert gold <= {corpus.chunks[i].id for i in hop}, "the edge to the other spelling suffices"

@@ -249,6 +249,7 @@ found = with_synonyms(before, [(0, 1, 0.9), (1, 2, 0.8)])
 assert found is not None and np.shape(found) == (3, 3), "with_synonyms returns weights of the same shape"
 assert before[0, 1] == 3 and before[1, 2] == 0, "the weights that were handed in have changed: work on a copy"
 assert found[1, 2] == found[2, 1] or 0 not in (found[1, 2], found[2, 1]), "the synonymy edge leads one way only: being alike goes in both directions"
+assert not np.isclose(found[0, 1], 3), "the cosine is lost where statements join the two names already: it is added to their number"
 assert not np.isclose(found[0, 1], 0.9), "the cosine has replaced three statements: it is added to their number"
 assert np.allclose(found, [[0, 3.9, 0], [3.9, 0, 0.8], [0, 0.8, 0]]), f"expected 3.9 and 0.8 at two places each; yours: {np.round(found, 2).tolist()}"
 whole = with_synonyms(before.astype(int), [(0, 1, 0.9)])
@@ -388,6 +389,15 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #     weights[position[subject], position[obj]] = len(places)
 #                 weights[position[obj], position[subject]] = len(places)
 #   hint: add the weights up
+# - item: with-synonyms
+#   name: the larger of the two
+#   replace: |-
+#     joined[i, j] += cosine
+#             joined[j, i] += cosine
+#   by: |-
+#     joined[i, j] = max(joined[i, j], cosine)
+#             joined[j, i] = max(joined[j, i], cosine)
+#   hint: the cosine is lost where statements join
 # - item: with-synonyms
 #   name: overwritten instead of added
 #   replace: |-
