@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import nbformat
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -111,6 +112,12 @@ def test_of_eight_files_only_the_walk_finds_the_singers(tmp_path):
         "bm25": mr.METHODS["bm25"].build(mine),
         "dense": mr.METHODS["dense"].build(mine, encoder="minilm"),
     }
+    names = [node.name for node in walk.hippocampal_index.nodes]
+    graph = nx.Graph([(names[e.source], names[e.target]) for e in walk.hippocampal_index.edges])
+    way = ["old mill", "mill", "tom reed", "bridge school"]
+    assert nx.shortest_path(graph, way[0], way[-1]) == way
+    graph.remove_node("mill")  # the file
+    assert not nx.has_path(graph, way[0], way[-1])
     for asked, title, finders in [
         ("What does the person who opened the Corner Bakery conduct?", "singers", {"walk"}),
         ("Where does the person who built the Old Mill teach?", "school", {"walk", "dense"}),
@@ -162,6 +169,31 @@ def test_what_the_walk_adds_by_kind_and_who_is_right_without_gold(corpus, record
         ]
     assert [len(ids) for ids in missing.values()] == [6, 5, 4]
     assert "q16" in missing["hippo"] and "q10" not in missing["hippo"]
+
+
+def test_only_q04_has_no_query_node_and_there_dense_retrieval_ranks(corpus, recorded):
+    hippo, dense = recorded["hippo"], mr.METHODS["dense"].build(corpus, "recorded", "minilm")
+    traces = {q.id: hippo.retrieve(q.text).trace for q in corpus.questions}
+    linked = {id: len(trace.last(mr.NodeStep).nodes) for id, trace in traces.items()}
+    assert [id for id, count in linked.items() if not count] == ["q04"]
+    text = corpus.question("q04").text
+    still = hippo.with_options(propagation="query-nodes")
+    found = [method.retrieve(text, k=40) for method in (hippo, still, dense)]
+    assert found[0].ids == found[1].ids == found[2].ids
+    assert not traces["q04"].last(mr.WalkStep).scores.any()
+
+
+def test_gold_on_bridges_at_three_five_six_and_ten(corpus, recorded):
+    bridges = [q for q in corpus.questions if q.kind == "bridge"]
+    methods = {**recorded, "dense": mr.METHODS["dense"].build(corpus, "recorded", "minilm")}
+    counts = {
+        name: [
+            sum(len(set(q.gold) & set(method.retrieve(q.text, k=k).ids)) for q in bridges)
+            for k in (3, 5, 6, 10)
+        ]
+        for name, method in methods.items()
+    }
+    assert counts == {"bm25": [7, 10, 10, 10], "hippo": [10, 11, 11, 12], "dense": [8, 8, 10, 10]}
 
 
 def test_a_single_query_node_has_no_use_for_specificity(corpus, recorded):

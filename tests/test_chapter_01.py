@@ -496,3 +496,42 @@ def test_the_rule_is_right_on_q06_where_exact_match_says_wrong(corpus, methods):
     q = corpus.question("q06")
     text = methods["vanilla"].answer(q.text).text
     assert "sailmaker's clerk" in text and exact_match(text, q.answers) == 0
+
+
+def test_with_overlap_10_every_lost_name_is_a_chunk_that_ends_inside_the_fact(long_document):
+    fact, lost = "It was paid for by the estate of Cecily Brandreth", []
+    for size in range(20, 161):
+        chunks = mr.chunk_tokens(long_document, size, 10)
+        assert any(fact in chunk.text for chunk in chunks)
+        pieces = mr.Corpus("pieces", (long_document,), tuple(chunks))
+        found = mr.METHODS["bm25"].build(pieces).retrieve("Who paid for the institute?", k=1)
+        text = found.passages[0].chunk.text
+        if "Cecily" not in text:
+            lost.append(size)
+            assert "paid" in text[-40:] and fact.startswith(text[text.rindex("It was") :])
+    assert lost == [83, 107, 108, 155, 156, 157]
+
+
+def test_epsilon_0_loses_four_questions_and_gains_none(corpus, documents, position, chapter):
+    chapter["position"] = position
+    usual, no_common = BM25(documents), BM25(documents, epsilon=0)
+    change = [
+        (q.id, chapter["recall_at_5"](q, no_common) - chapter["recall_at_5"](q, usual))
+        for q in corpus.questions
+    ]
+    assert [id for id, value in change if value] == ["q13", "q14", "q19", "q21"]
+    assert all(value <= 0 for _, value in change) and chapter["coin"](4, 0) == 12.5
+
+
+def test_outside_comparisons_29_of_30_covered_answers_are_right(corpus, answers):
+    right = covered = others = 0
+    for name in ("bm25", "vanilla"):
+        for q, a in zip(corpus.questions, answers[name]):
+            texts = [p.chunk.passage for p in a.retrieval.passages]
+            if q.kind == "comparison":
+                assert any(answer in q.text for answer in q.answers)
+                continue
+            found = bool(answer_coverage(texts, q.answers))
+            right, covered = right + exact_match(a.text, q.answers), covered + found
+            others += not found
+    assert (right, covered, others) == (29, 30, 10)

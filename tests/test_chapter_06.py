@@ -248,3 +248,54 @@ def test_what_the_walk_adds_is_the_smaller_part_whatever_reads_and_counts(corpus
             for name in ("query-nodes", "neighbours", "ppr")
         ]
         assert 0.6 < (found[1] - found[0]) / (found[2] - found[0]) < 0.9
+
+
+def both_agree(gap):
+    """The chapter's test: the interval excludes zero, and so does the sign test."""
+    draws = np.random.default_rng(0).choice(gap, (10_000, len(gap))).mean(axis=1)
+    low, high = np.percentile(draws, [2.5, 97.5])
+    better, worse = int((gap > 0).sum()), int((gap < 0).sum())
+    p = binomtest(better, max(1, better + worse)).pvalue
+    return bool((low > 0 or high < 0) and p < 0.05)
+
+
+def recalls(corpus, method):
+    found = evaluate_retrieval(method, corpus.questions)[1]
+    pairs = list(zip(found, corpus.questions))
+    return [np.array([100 * score_retrieval(*p)[k] for p in pairs]) for k in ("R@2", "R@5")]
+
+
+@needs_data
+def test_which_parts_are_clear_at_two_and_at_five_under_two_readings(corpus, model, rows):
+    dense = recalls(corpus, rows["dense"][0])
+    parts = {
+        "walk": {"propagation": "neighbours"},
+        "synonymy": {"synonymy": "none"},
+        "specificity": {"specificity": False},
+    }
+    expected = {
+        "text": {"walk": [0, 1], "synonymy": [0, 0], "specificity": [1, 0]},
+        "incidence": {"walk": [1, 1], "synonymy": [0, 1], "specificity": [0, 0]},
+    }
+    for reading, clear in expected.items():
+        base = model.with_options(passage_matrix=reading)
+        full = recalls(corpus, base)
+        assert [both_agree(a - b) for a, b in zip(full, dense)] == [1, 1]
+        for part, without in parts.items():
+            less = recalls(corpus, base.with_options(**without))
+            assert [both_agree(a - b) for a, b in zip(full, less)] == clear[part], part
+            if part == "walk":  # the neighbours alone against dense
+                assert [both_agree(a - b) for a, b in zip(less, dense)] == [1, 0]
+
+
+@needs_data
+def test_the_lead_without_the_fallback_and_for_a_low_threshold_is_inconclusive(corpus, model, rows):
+    dense = recalls(corpus, rows["dense"][0])
+    for options, clear in (
+        ({"no_entities": "uniform"}, [0, 0]),
+        ({"synonymy_threshold": 0.6}, [0, 0]),
+        ({"synonymy_threshold": 0.7}, [0, 1]),
+        ({"synonymy_threshold": 0.9}, [0, 1]),
+    ):
+        changed = recalls(corpus, model.with_options(**options))
+        assert [both_agree(a - b) for a, b in zip(changed, dense)] == clear, options
