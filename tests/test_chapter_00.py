@@ -333,6 +333,35 @@ def test_the_released_neighbours_find_more_only_with_ties_one_way(corpus, offlin
     assert low == {"ascending": 8.3, "descending": 0.0}
 
 
+def test_from_the_wording_to_the_released_neighbours_with_the_codes_ties(corpus, offline):
+    def found(**options):
+        return rankings(offline.with_options(propagation="neighbours", **options), corpus)
+
+    changes = {"neighbour_hops": 2, "neighbour_share": "node"}
+    released = found(**changes, ties="descending")
+    for left, mean, low, high in (
+        (found(), 12.5, 2.1, 25.0),
+        (found(**changes), -8.3, -16.7, -2.1),
+    ):
+        gain = 100 * np.array(
+            [
+                recall_at_k(b, q.gold, 2) - recall_at_k(a, q.gold, 2)
+                for a, b, q in zip(left, released, corpus.questions)
+            ]
+        )
+        assert round(float(gain.mean()), 1) == mean and interval(gain) == (low, high)
+
+
+def test_two_rounds_of_ircot_in_turn_lift_the_first_two_places_without_scores(corpus):
+    loop = mr.METHODS["ircot-hipporag"].build(corpus, "recorded", "minilm")
+    found = loop.retrieve_many([q.text for q in corpus.questions], k=15)
+    rounds = [[list(step.scores) for step in one.trace.all(RoundStep)] for one in found]
+    turns = [list(dict.fromkeys(id for pair in zip(*each) for id in pair)) for each in rounds]
+    assert mean_recall([each[0] for each in rounds], corpus, 2) == 57.6
+    assert mean_recall(turns, corpus, 2) == 78.5
+    assert sum(one.passages[1].score == 1 for one in found) == 12
+
+
 def test_the_table_has_the_fifteen_rows_of_the_title_and_each_is_run():
     path = Path(__file__).parents[1] / "notebooks" / "paper_against_code.ipynb"
     cells = nbformat.read(path, 4).cells
