@@ -419,3 +419,27 @@ def test_one_edge_mends_the_question_that_starts_at_a_variant(corpus, model):
     assert not gold & reached("lanthorn disease")
     hop = set(graph.nodes[graph.position[DISEASE]].chunks)
     assert gold <= {corpus.chunks[i].id for i in hop}, "the edge to the other spelling suffices"
+
+
+def test_no_shortest_path_of_any_reader_leads_through_her(corpus, model, notes, llm):
+    for extraction in (model, notes, graphs.extract(corpus, llm)):
+        graph = nx.Graph(graphs.knowledge_graph(corpus.chunks, extraction).to_networkx())
+        paths = list(nx.all_shortest_paths(graph, MEDAL, DISEASE))
+        assert paths and not any("sik" in name for path in paths for name in path)
+
+
+def test_the_synonymy_pairs_of_the_notes(corpus, notes):
+    encoder = minirag.load_encoder("minilm")
+    graph = graphs.knowledge_graph(corpus.chunks, notes)
+    vectors = encoder.encode([node.name for node in graph.nodes])
+    edges = [e for e in graphs.with_synonymy(graph, vectors, 0.8).edges if e.kind == "synonymy"]
+    pairs = {frozenset((graph.nodes[e.source].name, graph.nodes[e.target].name)) for e in edges}
+    assert len(pairs) == 16
+    assert frozenset(("university of veldmark", "veldmark university")) in pairs
+    assert frozenset(("a herring ship", "herring fleet")) in pairs
+
+
+def test_a_cap_of_twelve_names_decides_what_the_tiring_reader_finds(corpus, llm):
+    tired = TiringReader(llm, limit=12)
+    row = entity_references([one_document(corpus)], tired, 2400, overlap=0, gleanings=3)
+    assert row["distinct"] == 85 <= row["references"] <= 2 * 4 * 12
