@@ -279,6 +279,8 @@ def test_three_of_the_four_worse_questions_lose_nothing_without_specificity(as_w
     for name, recall in {"q11": 50, "q13": 100, "q15": 100, "q17": 100}.items():
         assert [before[at[name]], after[at[name]]] == [100, recall]
     assert all("Veldmark" in QUESTIONS[at[name]].text for name in ("q13", "q15", "q17"))
+    assert [q.id for q, b, c in zip(QUESTIONS, before, after) if c < b] == ["q11", "q21"]
+    assert [q.id for q, b, c in zip(QUESTIONS, before, after) if c > b] == ["q20"]
 
 
 def test_the_triple_of_p36_costs_q13_no_recall_and_wangs_matrix_changes_none(as_written, merged):
@@ -347,6 +349,37 @@ def damaged(as_written, word):
         for q in QUESTIONS
     }
     return build("annotations", question_entities=known)
+
+
+def test_no_lead_and_no_loss_is_clear_with_all_three_readings(as_written):
+    dense, cut = recalls(mr.DenseRetriever.build(CORPUS)), damaged(as_written, -1)
+    paths = np.array([q.kind == "path-finding" for q in QUESTIONS])
+    clear = {}
+    for reading in ("incidence", "text", "facts"):
+        full, part = (recalls(m.with_options(passage_matrix=reading)) for m in (as_written, cut))
+        changes = (full - dense)[paths], full - dense, part - full
+        clear[reading] = [bool(sign_flip(change) < 0.05) for change in changes]
+    assert clear == {
+        "incidence": [True, False, True],
+        "text": [False, False, False],
+        "facts": [False, True, True],
+    }
+
+
+def test_the_wrong_links_alone_cost_less_than_the_other_cut_names(as_written):
+    cut = damaged(as_written, -1)
+    means = []
+    for only_wrong in (True, False):
+        known = {}
+        for q in QUESTIONS:
+            steps = [m.retrieve(q.text).trace.last(mr.NodeStep).nodes for m in (as_written, cut)]
+            known[q.text] = [
+                (b if (b.label in ("disease", "society")) == only_wrong else a).label
+                for a, b in zip(*steps)
+            ]
+        change = recalls(build("annotations", question_entities=known)) - recalls(as_written)
+        means.append(round(change.mean(), 1))
+    assert means == [-4.2, -8.3]
 
 
 def links(as_written, cut):
