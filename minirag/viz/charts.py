@@ -98,8 +98,8 @@ def draw_ranking(
         anchor: Anchor = "end" if sign < 0 else "start"
         for i, item in enumerate(ids):
             y, bold, label = 42 + LINK * i, item in gold, clean(labels.get(item, item))
-            fill = Colour.GREEN if bold else Colour.SKY if item in others else Colour.WHITE
-            scene.circle(x - sign * 10, y, 5, fill, Colour.OUTLINE)
+            colour, ring = (Colour.GREEN, Colour.GREEN) if bold else (Colour.SKY, Colour.OUTLINE)
+            scene.circle(x - sign * 10, y, 5, colour if item in others else Colour.WHITE, ring)
             scene.text(x + sign * 4, y + 5, f"{i + 1}", 12, anchor, Colour.MUTED)
             row = shorten(label, width * 0.36 - 30, 13, bold)
             scene.text(x + sign * 26, y + 5, row, 13, anchor, bold=bold, title=label)
