@@ -145,8 +145,7 @@ assert len(found) == 3, f"three statements remain; yours: {list(found)}"
 def node_positions(found):
     """found: what statements returns. Returns a dict: name -> 0, 1, 2, ...
 
-    Names are numbered as they first appear, the subject before the object.
-    """
+    Names are numbered as they first appear, the subject before the object."""
     ### BEGIN SOLUTION
     position = {}
     for subject, _, obj in found:
@@ -227,8 +226,7 @@ assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, 
 def with_synonyms(weights, pairs):
     """pairs: [(i, j, cosine)], each once. Returns new weights; the old ones stay unchanged.
 
-    The old weights may be whole numbers; the new ones are floats.
-    """
+    The old weights may be whole numbers; the new ones are floats."""
     ### BEGIN SOLUTION
     joined = weights.astype(float)
     for i, j, cosine in pairs:
