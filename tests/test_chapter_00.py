@@ -413,8 +413,3 @@ def test_synonymy_edges_are_computed_again_and_stand_in_both_directions(offline)
         ]
         count[threshold] = len(set(pairs)), len({frozenset(pair) for pair in pairs})
     assert count == {0.8: (32, 16), 0.7: (88, 44), 0.5: (480, 240)}
-
-
-def test_help_calls_a_default_the_default_and_not_the_papers():
-    shown = repr(mr.METHODS["bm25"].options())
-    assert "epsilon = 0.25 (default)" in shown and "(paper)" not in shown

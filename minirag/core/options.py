@@ -219,16 +219,14 @@ class OptionTable(tuple[OptionRow, ...]):
         )
 
     def __repr__(self) -> str:
-        said = {"paper": "default"}  # a paper may be silent about a value
         return "\n".join(
-            f"{row.name} = "
-            f"{' | '.join(f'{v!r} ({said.get(n, n)})' for n, v in row.settings.items())}"
+            f"{row.name} = {' | '.join(f'{v!r} ({name})' for name, v in row.settings.items())}"
             f"\n    {row.values}. {row.meaning}"
             for row in self
         )
 
     def _repr_html_(self) -> str:
-        names = [n.replace("paper", "default") for n in self[0].settings] if self else []
+        names = [*self[0].settings] if self else []
         head = "".join(
             f"<th>{escape(name)}</th>" for name in ("option", *names, "takes", "meaning")
         )
