@@ -565,3 +565,9 @@ def test_figures_need_matplotlib_only_for_the_png():
     script = "import sys, networkx as nx; from minirag import viz; "
     script += "viz.draw_graph(nx.path_graph(4)).svg; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_a_dot_is_filled_only_where_both_lists_have_the_item_gold_or_not():
+    scene = viz.draw_ranking(["a", "b"], ["b", "c"], gold=["a"]).scene
+    fills = [item.fill for item in scene.items if type(item).__name__ == "Circle"]
+    assert fills == ["#FFFFFF", "#56B4E9", "#56B4E9", "#FFFFFF"]
