@@ -571,3 +571,45 @@ def test_a_dot_is_filled_only_where_both_lists_have_the_item_gold_or_not():
     scene = viz.draw_ranking(["a", "b"], ["b", "c"], gold=["a"]).scene
     fills = [item.fill for item in scene.items if type(item).__name__ == "Circle"]
     assert fills == ["#FFFFFF", "#56B4E9", "#56B4E9", "#FFFFFF"]
+
+
+def test_the_pipeline_lights_the_stages_that_are_named_and_refuses_others():
+    figure = viz.draw_pipeline("graph", "index")
+    assert "chunks -> [graph] -> [index] -> retrieval" in figure.text
+    with pytest.raises(MiniragError, match="'graphs'; there are documents, chunks"):
+        viz.draw_pipeline("graphs")
+
+
+def shows(chart):
+    return Image.open(io.BytesIO(chart.png)).size[0] > 300 and repr(chart) == chart.text
+
+
+def test_vectors_of_two_dimensions_stand_where_they_point():
+    chart = viz.draw_vectors({"a": (2, 1), "b": (0.5, -3)}, ("honey", "hive"), {"gold": ["b"]})
+    assert shows(chart)
+    assert chart.text == "x: honey, y: hive\n  a: 2.00, 1.00\n  b: 0.50, -3.00 [gold]"
+
+
+def test_vectors_of_more_dimensions_are_projected_so_that_distances_in_a_plane_stay():
+    rng = np.random.default_rng(0)
+    flat, turn = rng.normal(size=(6, 2)), np.linalg.qr(rng.normal(size=(5, 5)))[0][:2]
+    chart = viz.draw_vectors({f"p{i}": row for i, row in enumerate(flat @ turn)})
+    found = np.array(re.findall(r"p\d: (\S+), (\S+)", chart.text), dtype=float)
+    for i, j in combinations(range(6), 2):
+        gap = np.linalg.norm(flat[i] - flat[j])
+        assert np.linalg.norm(found[i] - found[j]) == pytest.approx(gap, abs=0.02)
+
+
+@pytest.mark.parametrize("wrong", [{"a": (1, 2), "b": (1, float("nan"))}, {"a": (1,)}])
+def test_what_is_no_vector_is_refused(wrong):
+    with pytest.raises(MiniragError, match="finite numbers"):
+        viz.draw_vectors(wrong)
+
+
+def test_curves_and_dots_say_their_numbers():
+    curves = viz.draw_lines([0.1, 0.5], {"R@2": [50, 60.25]}, "restart", "recall", "Sweep")
+    assert shows(curves)
+    assert curves.text == "Sweep\nrecall over restart: 0.1, 0.5\n  R@2: 50, 60.25"
+    dots = viz.draw_points({"bm25": (3.0, -2.0, 8.0), "dense": 1.25}, "gain", zero=0, caption="c")
+    assert shows(dots)
+    assert dots.text == "gain\n  3.0 [-2.0, 8.0]  bm25\n  1.2  dense\nc"
