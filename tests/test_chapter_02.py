@@ -152,6 +152,8 @@ def test_with_no_loser_six_of_24_questions_must_gain():
     assert verdicts == ["inconclusive"] * 5 + ["beyond chance"] * 2
     tests = [sign_test(*split) for split in ((5, 0), (6, 0), (7, 1), (8, 1))]
     assert tests == pytest.approx([0.0625, 0.03125, 0.0703125, 0.0390625])
+    thrice = [sign_test(*split) for split in ((3, 1), (6, 2), (12, 4), (24, 8))]
+    assert [round(p, 3) for p in thrice] == [0.625, 0.289, 0.077, 0.007]
 
 
 def test_without_the_maximum_or_without_equal_tokens_the_gain_of_maxsim_goes():
