@@ -9,7 +9,7 @@ a `StopStep` that says why.
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
 
@@ -113,7 +113,7 @@ class GraphAgent(StoredMethod):
     """
 
     graph_type = "knowledge"
-    granularity = ("Subgraph",)
+    granularity: ClassVar[tuple[str, ...]] = ("Subgraph",)
     stored_type = Graph
     reads_pages: ClassVar[bool] = True  # whether the answer is given passages beside paths
     chosen: Options
@@ -165,6 +165,13 @@ class GraphAgent(StoredMethod):
     def pages(self) -> list[tuple[int, ...]]:
         """For each node the positions of its passages."""
         return pages_of(self.graph)
+
+    def retrieve_many(self, questions: Sequence[str], k: int = 5) -> list[Retrieval]:
+        """As every method; a passage that nothing led to is left out."""
+        return [
+            replace(found, passages=tuple(each for each in found if each.score > 0))
+            for found in super().retrieve_many(questions, k)
+        ]
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         return self.llm.each(self.walk, questions)
