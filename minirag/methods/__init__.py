@@ -14,6 +14,7 @@ from .hyde import HyDE
 from .ircot import IRCoT, IRCoTHippoRAG
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
+from .tog import ToG
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 
 METHODS: dict[str, type[Method]] = {
@@ -25,6 +26,7 @@ METHODS: dict[str, type[Method]] = {
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
+        *(ToG,),
     )
 }
 METHODS["direct"] = ZeroShot  # as Wang calls it
@@ -33,6 +35,6 @@ __all__ = [
     "GRAG", "METHODS", "BM25Retriever", "ChainOfThought", "ColBERT", "DenseRetriever",
     "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HyDE", "IRCoT", "IRCoTHippoRAG",
     "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method", "PathRAG", "PathRAGLight",
-    "PropositionRetriever", "SelfConsistency", "SemanticSearch", "TextSummaries", "VanillaRAG",
-    "ZeroShot",
+    "PropositionRetriever", "SelfConsistency", "SemanticSearch", "TextSummaries", "ToG",
+    "VanillaRAG", "ZeroShot",
 ]  # fmt: skip
