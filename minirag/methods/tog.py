@@ -1,4 +1,4 @@
-"""Think-on-Graph (ToG): a language model walks over a knowledge graph, one relation at a time, until
+"""Think-on-Graph (ToG): a language model walks over a knowledge graph, relation by relation, until
 it says that the triples on its way are enough.
 
 Paper: Sun et al., 2023, which is none of the five papers of this kit; Wang's ToG-2 builds on it and
@@ -18,7 +18,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from ..core.options import Count, Options, Positive
 from ..core.results import Retrieval
-from ..core.trace import NodeStep, Step
+from ..core.trace import ChunkStep, NodeStep, Step, Trace
 from ..index.vectors import text_index
 from ..llm import LLM
 from ..llm.offline import DryRun
@@ -96,7 +96,7 @@ def can_remember(llm: LLM) -> bool:
 class Walker(GraphAgent):
     """What ToG and ToG-2 share beside their options."""
 
-    index_components = ("Entity", "Relationship")
+    index_components: ClassVar[tuple[str, ...]] = ("Entity", "Relationship")
     chosen: WalkOptions
 
     @cached_property
@@ -106,7 +106,9 @@ class Walker(GraphAgent):
 
     def similarities(self, asked: str, texts: Sequence[str]) -> list[float]:
         """The similarity of each text with the question."""
-        found: list[float] = text_index(texts, texts, self.encoder).similarities([asked])[0].tolist()
+        found: list[float] = (
+            text_index(texts, texts, self.encoder).similarities([asked])[0].tolist()
+        )
         return found
 
     def ended(self, asked: str, walked: Walked) -> list[Step]:
@@ -117,7 +119,8 @@ class Walker(GraphAgent):
             nothing = StopStep("stop", f"{walked.reason}; dense retrieval", reason=walked.reason)
             return [*walked.steps, nothing, self.without_topics(asked)[-1]]
         paths = agent.paths(walked.found, self.graph)
-        return [*walked.steps, paths, stop, *self.chunks_of_paths(paths)]
+        chunks = Trace(walked.steps).all(ChunkStep)[-1:] or self.chunks_of_paths(paths)
+        return [*walked.steps, paths, stop, *chunks]
 
     def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
         """The answer, from the evidence, or from memory where the options say so."""

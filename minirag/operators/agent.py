@@ -16,8 +16,10 @@ from ..prompts.agent_walk import Scored, relation_key
 from .ranking import count_of
 
 Back = Literal["edge", "relation", "allowed"]
-ENDINGS = (" ID", " code", " number", "instance of", "website", "URL", "inception", "image")
-ENDINGS += (" rate", " count")
+ENDINGS = (
+    *(" ID", " code", " number", "instance of", "website", "URL", "inception", "image"),
+    *(" rate", " count"),
+)
 UNWANTED = frozenset(
     "category's main topic|topic's main category|stack exchange site|main subject|commons category"
     "|country of citizenship|commons gallery|country of origin|country|nationality".split("|")
@@ -167,6 +169,26 @@ def score_relations(
     return agent.llm.map("choose_relations", fields)
 
 
+def score_relations_of_all(
+    agent: Agent, asked: str, clue: str, offers: Sequence[Offer], width: int
+) -> list[Sequence[Scored]]:
+    """The agent's scores of relations, one prompt for all nodes.
+
+    Source: Wang, Sec. IV-A (tog2-rp)
+    """
+    query = f"{asked} {clue}".strip()
+    reply = agent.llm(
+        "choose_relations_of_all", question=asked, clue=clue, width=width,
+        entities=[(agent.name(each.here), each.names) for each in offers],
+        found=agent.triples(*(each.here for each in offers)),
+        similarities=[agent.similarities(query, each.names) for each in offers],
+    )  # fmt: skip
+    return [
+        [(name, score) for entity, name, score in reply if entity == agent.name(each.here)]
+        for each in offers
+    ]
+
+
 def choose_relations(
     agent: Agent, offers: Sequence[Offer], replies: Sequence[Sequence[Scored]], depth: int,
     width: int | None = None, floor: float = 0.0,
@@ -259,14 +281,14 @@ def choose_entities(
     agent: Agent, reached: Sequence[Reached], depth: int, width: int,
     why: Callable[[Reached], str] = lambda each: "" if each.score > 0 else "score 0",
 ) -> tuple[ChoiceStep, list[Reached]]:  # fmt: skip
-    """The best `width` of the nodes, less those for which `why` names a reason to drop them.
+    """The best `width` of the nodes for which `why` names no reason to drop them.
 
     Source: Survey, Sec. 6.1 (op-node)
     """
     ranked = sorted(reached, key=lambda each: -each.score)
-    weighed, kept = [], []
-    for rank, each in enumerate(ranked):
-        dropped = f"beyond the best {width}" if rank >= width else why(each)
+    weighed, kept = list[Considered](), list[Reached]()
+    for each in ranked:
+        dropped = why(each) or (f"beyond the best {width}" if len(kept) == width else "")
         label = triple_text(agent.graph, each.edges[-1])
         weighed.append(Considered(label, each.score, dropped))
         kept += [each] if not dropped else []
