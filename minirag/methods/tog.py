@@ -11,27 +11,29 @@ otherwise there is an option; told, not rebuilt:
 - after the model has said {Yes}, the loop goes on to the last depth.
 """
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple
 
-from ..core.options import Count, Options, Positive
+from ..core.options import Options, Positive
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, NodeStep, Step, Trace
 from ..index.vectors import text_index
 from ..llm import LLM
 from ..llm.offline import DryRun
 from ..operators import agent
-from ..operators.agent import Agent, Back, Chosen, Reached
+from ..operators.agent import Agent, Back, Chosen, Offer, Reached
 from ..prompts import Task
 from .graph_agent import GraphAgent, StopStep
 
 ENOUGH = "the model says that the evidence is enough"
 EXHAUSTED = "the walk has reached its greatest depth"
-NOTHING_TO_FOLLOW = "no relation leads on from here"
-NOTHING_CHOSEN = "the model chose none of the relations that it was offered"
-NOTHING_REACHED = "no node behind the chosen relations was kept"
+NO_RELATION = "no relation leads on from here"
+NONE_CHOSEN = "the model chose none of the relations that it was offered"
+NONE_REACHED = "no node behind the chosen relations was kept"
+SAMPLED = 5  # nodes, where a relation leads to a crowd
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,11 @@ class WalkOptions(Options):
     """What ToG and ToG-2 share.
 
     width: entities that are kept at a depth, W. depth: relations from a topic to the end, at most.
+    back: a walk does not return by an "edge" of its way. ToG's code: not by the "relation" that it
+        came by, to whatever node. ToG-2's code: by a slip, it is "allowed".
     cut_relations: follow at most `width` relations of a node; the codes follow all that the model
         names.
-    stop_list: keep the relations from the agent that the codes call unnecessary: identifiers,
+    stop_list: keep from the agent the relations that the codes call unnecessary: identifiers,
         counts, country, nationality.
     unfinished: what answers when the greatest depth is reached: the "evidence", or the model's
         "memory", by a chain of thought (needs a model).
@@ -49,6 +53,7 @@ class WalkOptions(Options):
 
     width: Positive = 3
     depth: Positive = 3
+    back: Back = "edge"
     cut_relations: bool = True
     stop_list: bool = False
     unfinished: Literal["evidence", "memory"] = "evidence"
@@ -66,17 +71,11 @@ CODE = {"cut_relations": False, "stop_list": True, "unfinished": "memory"}
 class ToGOptions(WalkOptions):
     """ToG's own.
 
-    back: a walk does not return by an "edge" of its way; in the code not by the "relation" that it
-        came by, to whatever node.
-    crowd: the code takes a sample where a relation leads to so many nodes or more.
-    sampled: nodes of such a sample. seed: of the sample.
+    crowd: the code takes a sample of 5 where a relation leads to so many nodes or more, 20.
     evidence: the triples of "all depths", or of the "last depth" alone, as in the code.
     """
 
-    back: Back = "edge"
     crowd: Positive | None = None
-    sampled: Positive = 5
-    seed: Count = 0
     evidence: Literal["all depths", "last depth"] = "all depths"
 
 
@@ -85,7 +84,7 @@ class Walked(NamedTuple):
 
     steps: list[Step]
     found: list[Reached]
-    reason: str = ""
+    reason: str
 
 
 def can_remember(llm: LLM) -> bool:
@@ -94,7 +93,7 @@ def can_remember(llm: LLM) -> bool:
 
 
 class Walker(GraphAgent):
-    """What ToG and ToG-2 share beside their options."""
+    """What ToG and ToG-2 share: how a walk begins and ends."""
 
     index_components: ClassVar[tuple[str, ...]] = ("Entity", "Relationship")
     chosen: WalkOptions
@@ -102,31 +101,49 @@ class Walker(GraphAgent):
     @cached_property
     def agent(self) -> Agent:
         """The model and the graph."""
-        return Agent(self.llm, self.graph, self.similarities)
+        return Agent(self.llm, self.graph, self.similar)
 
-    def similarities(self, asked: str, texts: Sequence[str]) -> list[float]:
+    def similar(self, asked: str, texts: Sequence[str]) -> list[float]:
         """The similarity of each text with the question."""
         found: list[float] = (
             text_index(texts, texts, self.encoder).similarities([asked])[0].tolist()
         )
         return found
 
-    def ended(self, asked: str, walked: Walked) -> list[Step]:
-        """The trace of a walk: its steps, its paths, why it stopped, and the passages."""
-        stop = StopStep("stop", walked.reason, reason=walked.reason,
-                        sufficient=walked.reason == ENOUGH)  # fmt: skip
-        if not walked.found:
-            nothing = StopStep("stop", f"{walked.reason}; dense retrieval", reason=walked.reason)
-            return [*walked.steps, nothing, self.without_topics(asked)[-1]]
-        paths = agent.paths(walked.found, self.graph)
-        chunks = Trace(walked.steps).all(ChunkStep)[-1:] or self.chunks_of_paths(paths)
-        return [*walked.steps, paths, stop, *chunks]
+    def walk(self, asked: str) -> Sequence[Step]:
+        """From the topic entities to the paths, the reason to stop, and the passages."""
+        linked = self.topic_entities(asked)
+        topics = agent.frontier([Reached((each.index,)) for each in linked.last(NodeStep).nodes])
+        if not topics:
+            return [*linked, *self.without_topics(asked)]
+        steps, found, reason = self.walk_from(asked, topics, [*linked])
+        if not found:
+            said = f"{reason}; the passages are those of dense retrieval"
+            return [*steps, StopStep("stop", said, reason=reason), self.without_topics(asked)[-1]]
+        paths = agent.paths(found, self.graph)
+        stop = StopStep("stop", reason, reason=reason, sufficient=reason == ENOUGH)
+        chunks = Trace(steps).all(ChunkStep)[-1:] or self.chunks_of_paths(paths)
+        return [*steps, paths, stop, *chunks]
+
+    def walk_from(self, asked: str, here: list[Reached], steps: list[Step]) -> Walked:
+        """The walk from the topic entities on."""
+        raise TypeError(f"{type(self).__name__} must write its own walk_from().")
+
+    def offers(self, here: Sequence[Reached]) -> list[Offer]:
+        """The relations that may be followed from each node, where there are any."""
+        options = self.chosen
+        offers = [
+            agent.offer(
+                each, self.relations[each.nodes[-1]], self.graph, options.back, options.stop_list
+            )
+            for each in agent.frontier(here)
+        ]
+        return [each for each in offers if each.relations]
 
     def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
         """The answer, from the evidence, or from memory where the options say so."""
-        reason = retrieval.trace.last(StopStep).reason
-        forgetful = self.chosen.unfinished == "memory" and reason == EXHAUSTED
-        if forgetful and can_remember(self.llm):
+        unfinished = retrieval.trace.last(StopStep).reason == EXHAUSTED
+        if unfinished and self.chosen.unfinished == "memory" and can_remember(self.llm):
             return self.llm("chain_of_thought", question=retrieval.question), retrieval
         return super().generate(retrieval, reader)
 
@@ -145,40 +162,25 @@ class ToG(Walker):
     }  # fmt: skip
     options_type = ToGOptions
     settings: ClassVar = {
-        "paper": {},
-        "code": {**CODE, "back": "relation", "crowd": 20, "evidence": "last depth"},
-    }
+        "paper": {}, "code": {**CODE, "back": "relation", "crowd": 20, "evidence": "last depth"},
+    }  # fmt: skip
     reads_pages = False
     chosen: ToGOptions
 
-    def walk(self, asked: str) -> Sequence[Step]:
-        """Topic entities; at each depth relations, entities, and whether they are enough."""
-        linked = self.topic_entities(asked)
-        topics = [Reached((each.index,)) for each in linked.last(NodeStep).nodes]
-        if not topics:
-            return [*linked, *self.without_topics(asked)]
-        return self.ended(asked, self.walk_from(asked, topics, [*linked]))
-
     def walk_from(self, asked: str, here: list[Reached], steps: list[Step]) -> Walked:
-        """The walk from the topic entities on."""
+        """At each depth relations, entities, and whether they are enough."""
         options, found = self.chosen, list[Reached]()
         for depth in range(1, options.depth + 1):
-            # The relations at each entity, those that lead back left out; the model chooses.
-            offers = [
-                agent.offer(each, self.relations[each.nodes[-1]], self.graph, options.back,
-                            options.stop_list)
-                for each in agent.frontier(here)
-            ]  # fmt: skip
-            offers = [each for each in offers if each.relations]
-            if not offers:
-                return Walked(steps, found, NOTHING_TO_FOLLOW)
+            # The relations at each entity; the model chooses.
+            if not (offers := self.offers(here)):
+                return Walked(steps, found, NO_RELATION)
             scored = agent.score_relations(self.agent, asked, offers, options.width)
             step, chosen = agent.choose_relations(
                 self.agent, offers, scored, depth, options.most_relations
             )
             steps.append(step)
             if not chosen:
-                return Walked(steps, found, NOTHING_CHOSEN)
+                return Walked(steps, found, NONE_CHOSEN)
 
             # The entities behind them: relation score times entity score, the best `width` kept.
             behind = [(each, self.behind(asked, each)) for each in chosen]
@@ -186,7 +188,7 @@ class ToG(Walker):
             step, here = agent.choose_entities(self.agent, reached, depth, options.width)
             steps.append(step)
             if not here:
-                return Walked(steps, found, NOTHING_REACHED)
+                return Walked(steps, found, NONE_REACHED)
             last = [Reached(each.nodes[-2:], each.edges[-1:], each.score) for each in here]
             found = [*found, *here] if options.evidence == "all depths" else last
 
@@ -198,6 +200,9 @@ class ToG(Walker):
 
     def behind(self, asked: str, chosen: Chosen) -> list[Reached]:
         """The nodes behind a relation, or a sample of them where there are too many."""
-        seed = f"{self.chosen.seed} {chosen.here.edges} {chosen.relation} {asked}"
-        reached = agent.reach(chosen, self.graph)
-        return agent.sample(reached, self.chosen.crowd, self.chosen.sampled, seed)
+        reached, crowd = agent.reach(chosen, self.graph), self.chosen.crowd
+        if crowd is None or len(reached) < crowd:
+            return reached
+        seed = f"{asked} {chosen.here.edges} {chosen.relation}"  # the same for the same question
+        places = random.Random(seed).sample(range(len(reached)), min(SAMPLED, len(reached)))
+        return [reached[place] for place in sorted(places)]

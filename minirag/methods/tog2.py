@@ -23,29 +23,20 @@ import numpy as np
 from ..algorithms.entity_scores import decayed_scores
 from ..core.options import Count, NotNegative, Positive, Probability
 from ..core.results import Retrieval
-from ..core.trace import ChunkStep, NodeStep, Step, Vector
+from ..core.trace import ChunkStep, Step, Vector
 from ..index.vectors import text_index
 from ..operators import agent, rank
 from ..operators.agent import Reached
 from ..operators.chunk import scored_step
 from ..prompts import Task, find_task
 from ..text.chunking import sentences_of
+from . import tog
 from .base import Sections
 from .graph_agent import ChoiceStep, StopStep
-from .tog import (
-    CODE,
-    ENOUGH,
-    EXHAUSTED,
-    NOTHING_CHOSEN,
-    NOTHING_REACHED,
-    NOTHING_TO_FOLLOW,
-    Walked,
-    Walker,
-    WalkOptions,
-    can_remember,
-)
+from .tog import Walked, Walker, WalkOptions
 from .zeroshot import SelfConsistencyOptions, VoteStep, vote_of_samples
 
+AGREEMENT = 0.8  # the share of votes with which chains of thought answer
 AGREED = "chains of thought agree on an answer; nothing was retrieved"
 
 
@@ -53,35 +44,29 @@ AGREED = "chains of thought agree on an answer; nothing was retrieved"
 class ToG2Options(WalkOptions):
     """ToG-2's own.
 
-    back: a walk does not return by an "edge" of its way; the code means to forbid it, and a slip
-        leaves it "allowed".
     floor: the lowest score of a relation that is followed; 0.2 in the original ToG-2 paper, and in
         the code where it asks for one entity at a time.
     clue: ask for a clue query after each depth; the code never updates its own.
     search_with: the question, the clue and the "triple" that leads to a candidate, or the
         "question" alone.
-    search: "two stages", or the first one: "passages" alone.
-    first_stage: passages that the second stage ranks again, by their best sentences.
+    first_stage: passages that the second stage ranks again, by the best two sentences in each;
+        None: the first stage alone, as in the code.
     top_k: ranked chunks that score an entity, K. alpha: the decay of their weights, α.
     references: chunks that the model reads, L; at most K.
     yes: a reply says yes in its "braces", or "anywhere" in its first 100 words.
-    samples: chains of thought that are drawn before the walk (0: none; needs a model).
-    agreement: the share of them that has to agree, so that their answer is taken and nothing is
-        retrieved.
+    samples: chains of thought that are drawn before the walk (needs a model); where 80% of them
+        agree, theirs is the answer, and nothing is retrieved.
     """
 
-    back: Literal["edge", "allowed"] = "edge"
     floor: Probability = 0.0
     clue: bool = True
     search_with: Literal["triple", "question"] = "triple"
-    search: Literal["two stages", "passages"] = "two stages"
-    first_stage: Positive = 30
+    first_stage: Positive | None = 30
     top_k: Positive = 10
     alpha: NotNegative = 0.8
     references: Positive = 5
     yes: Literal["braces", "anywhere"] = "braces"
     samples: Count = 0
-    agreement: Probability = 0.8
 
 
 class Found(NamedTuple):
@@ -118,31 +103,22 @@ class ToG2(Walker):
     settings: ClassVar = {
         "paper": {},
         "code": {
-            **CODE, "back": "allowed", "clue": False, "search_with": "question",
-            "search": "passages", "yes": "anywhere", "samples": 10,
+            **tog.CODE, "back": "allowed", "clue": False, "search_with": "question",
+            "first_stage": None, "yes": "anywhere", "samples": 10,
         },
     }  # fmt: skip
     chosen: ToG2Options
 
     def walk(self, asked: str) -> Sequence[Step]:
-        """Initial topic entities, then RP, EP and ER at each depth."""
-        steps: list[Step] = []
-        if self.chosen.samples and can_remember(self.llm):
-            options = SelfConsistencyOptions(samples=self.chosen.samples)
-            task = find_task("chain_of_thought")
-            voted = vote_of_samples(self.llm, task, asked, options)
-            steps.append(voted)
-            if voted.vote.score >= self.chosen.agreement:
-                stop = StopStep("stop", AGREED, reason=AGREED, sufficient=True)
-                nothing = np.zeros(len(self.chunks))
-                return [*steps, stop, scored_step("nothing", AGREED, self.labels, nothing)]
-        # "begins by extracting entities from the given question as initial topic entities".
-        linked = self.topic_entities(asked)
-        topics = agent.frontier([Reached((each.index,)) for each in linked.last(NodeStep).nodes])
-        steps += linked
-        if not topics:
-            return [*steps, *self.without_topics(asked)]
-        return self.ended(asked, self.walk_from(asked, self.prune_topics(asked, topics), steps))
+        """A walk, unless the model is sure without one."""
+        if not (self.chosen.samples and tog.can_remember(self.llm)):
+            return super().walk(asked)
+        options = SelfConsistencyOptions(samples=self.chosen.samples)
+        voted = vote_of_samples(self.llm, find_task("chain_of_thought"), asked, options)
+        if voted.vote.score < AGREEMENT:
+            return [voted, *super().walk(asked)]
+        stop = StopStep("stop", AGREED, reason=AGREED, sufficient=True)
+        return [voted, stop, scored_step("stop", AGREED, self.labels, np.zeros(len(self.chunks)))]
 
     def prune_topics(self, asked: str, topics: list[Reached]) -> list[Reached]:
         """The topics that the model keeps of more than two, or all where it keeps none."""
@@ -156,25 +132,21 @@ class ToG2(Walker):
         """The iterations: topic entities E_topic and their triple paths P go from one to the
         next.
         """
+        # "begins by extracting entities from the given question as initial topic entities".
+        here = self.prune_topics(asked, here)
         options, clue, found = self.chosen, "", list[Reached]()
         best = np.zeros(len(self.chunks))  # of each chunk over all depths
         for depth in range(1, options.depth + 1):
             # RP: "provide ... all topic entities within a single prompt".
-            offers = [
-                agent.offer(each, self.relations[each.nodes[-1]], self.graph, options.back,
-                            options.stop_list)
-                for each in agent.frontier(here)
-            ]  # fmt: skip
-            offers = [each for each in offers if each.relations]
-            if not offers:
-                return Walked(steps, found, NOTHING_TO_FOLLOW)
+            if not (offers := self.offers(here)):
+                return Walked(steps, found, tog.NO_RELATION)
             scored = agent.score_relations_of_all(self.agent, asked, clue, offers, options.width)
             step, chosen = agent.choose_relations(
                 self.agent, offers, scored, depth, options.most_relations, options.floor
             )
             steps.append(step)
             if not chosen:
-                return Walked(steps, found, NOTHING_CHOSEN)
+                return Walked(steps, found, tog.NONE_CHOSEN)
 
             # EP: "top-W candidate entities are selected as the new topic entities".
             candidates = [each for relation in chosen for each in agent.reach(relation, self.graph)]
@@ -187,7 +159,7 @@ class ToG2(Walker):
             )
             steps += [step, scored_step("search of pages", summary, self.labels, best.copy())]
             if not here:
-                return Walked(steps, found, NOTHING_REACHED)
+                return Walked(steps, found, tog.NONE_REACHED)
             found = [*found, *here]
 
             # ER: "q, Q_c^i, P^{i+1} and the top L chunks"; answer, or "a new clue query".
@@ -196,14 +168,13 @@ class ToG2(Walker):
             verdict = self.llm(
                 "examine", question=asked, clue=clue, triples=triples, passages=texts
             )
-            said_yes = verdict.mentions_yes and options.yes == "anywhere"
-            if verdict.sufficient or said_yes:
-                return Walked(steps, found, ENOUGH)
+            if verdict.sufficient or (verdict.mentions_yes and options.yes == "anywhere"):
+                return Walked(steps, found, tog.ENOUGH)
             clue = verdict.text if options.clue else ""
             steps.append(
                 Step("examine", f"depth {depth}: not enough; clue query: {clue or 'none'}")
             )
-        return Walked(steps, found, EXHAUSTED)
+        return Walked(steps, found, tog.EXHAUSTED)
 
     def search(self, asked: str, clue: str, candidates: Sequence[Reached]) -> list[Found]:
         """s = F_retr([q, q_j, p_jkl], t_jklm): the top K chunks on the candidates' pages, best
@@ -222,28 +193,27 @@ class ToG2(Walker):
             for place in self.pages[each.nodes[-1]]
         ]
         pooled = best_of_each(pairs, candidates)
-        if options.search == "two stages":  # the second ranks windows of sentences
+        if options.first_stage and pooled:  # the second stage ranks windows of sentences
             pooled = self.by_sentences(pooled[: options.first_stage], queries)
-        return best_of_each(pooled, candidates)[: options.top_k]
+            pooled = best_of_each(pooled, candidates)
+        return pooled[: options.top_k]
 
     def by_sentences(self, found: Sequence[Found], queries: Sequence[str]) -> list[Found]:
         """The same chunks by the best window of two sentences in each, under the chunk's title."""
-        places = dict.fromkeys(each.chunk for each in found)
-        cut = {
-            place: [
-                f"{self.chunks[place].title}\n{text}"
-                for text in windows(sentences_of(self.chunks[place].text)) or [""]
-            ]
-            for place in places
-        }
-        texts = [text for place in places for text in cut[place]]
-        starts = np.cumsum([0, *(len(cut[place]) for place in places)])
-        which = {query: row for row, query in enumerate(dict.fromkeys(queries))}
-        cosines = text_index(texts, texts, self.encoder).similarities([*which])
-        best = np.maximum.reduceat(cosines, starts[:-1], axis=1)  # (queries, chunks)
-        column = {place: i for i, place in enumerate(places)}
-        scores = [best[which[queries[each.candidate]], column[each.chunk]] for each in found]
-        return [each._replace(score=max(0.0, float(s))) for each, s in zip(found, scores)]
+        texts, owners = list[str](), list[int]()
+        for place in dict.fromkeys(each.chunk for each in found):
+            chunk = self.chunks[place]
+            cut = [f"{chunk.title}\n{text}" for text in windows(sentences_of(chunk.text)) or [""]]
+            texts, owners = [*texts, *cut], [*owners, *(place for _ in cut)]
+        asked = [queries[each.candidate] for each in found]
+        cosines, owner = (
+            text_index(texts, texts, self.encoder).similarities(asked),
+            np.array(owners),
+        )
+        return [
+            each._replace(score=max(0.0, float(row[owner == each.chunk].max())))
+            for each, row in zip(found, cosines)
+        ]
 
     def prune_entities(
         self, candidates: Sequence[Reached], chunks: Sequence[Found], depth: int
@@ -253,23 +223,19 @@ class ToG2(Walker):
 
         Source: Wang, Sec. IV-A (tog2-ep)
         """
-        ends = [each.nodes[-1] for each in candidates]
-        options, way = self.chosen, dict[int, int]()
-        for each in chunks:
-            way.setdefault(ends[each.candidate], each.candidate)
+        ends, options = [each.nodes[-1] for each in candidates], self.chosen
         pooled = [(ends[each.candidate], each.score) for each in chunks]
         scores = dict(decayed_scores(pooled, options.top_k, options.alpha))
-        ways = set(way.values())
+        way = {ends[each.candidate]: each.candidate for each in reversed(chunks)}
         rated = [
-            each._replace(score=scores[ends[i]] if i in ways else 0.0)
-            for i, each in enumerate(candidates)
+            each._replace(score=scores[end] if way.get(end) == i else 0.0)
+            for i, (each, end) in enumerate(zip(candidates, ends))
         ]
-        kept = {rated[i] for i in ways}
 
         def why(each: Reached) -> str:
-            none = f"no passage of it is among the best {options.top_k}"
-            other = "another triple that leads to it suits better"
-            return "" if each in kept else other if each.nodes[-1] in scores else none
+            if (end := each.nodes[-1]) not in scores:
+                return f"no passage of it is among the best {options.top_k}"
+            return "" if each == rated[way[end]] else "another triple leads to it better"
 
         return agent.choose_entities(self.agent, rated, depth, options.width, why)
 

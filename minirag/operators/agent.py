@@ -4,7 +4,6 @@ on from. Each works on one question, because what it is offered depends on what 
 Source: Survey, Sec. 6.1 (op-node, op-relationship)
 """
 
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -16,10 +15,7 @@ from ..prompts.agent_walk import Scored, relation_key
 from .ranking import count_of
 
 Back = Literal["edge", "relation", "allowed"]
-ENDINGS = (
-    *(" ID", " code", " number", "instance of", "website", "URL", "inception", "image"),
-    *(" rate", " count"),
-)
+ENDINGS = tuple(" ID| code| number|instance of|website|URL|inception|image| rate| count".split("|"))
 UNWANTED = frozenset(
     "category's main topic|topic's main category|stack exchange site|main subject|commons category"
     "|country of citizenship|commons gallery|country of origin|country|nationality".split("|")
@@ -106,10 +102,6 @@ class Agent:
         edges = dict.fromkeys(edge for walk in walks for edge in walk.edges)
         return [triple_text(self.graph, edge) for edge in edges]
 
-    def similarities(self, asked: str, texts: Sequence[str]) -> list[float]:
-        """The cosines of texts with a question; none of no text."""
-        return self.similar(asked, texts) if texts else []
-
 
 def triple_text(graph: Graph, edge: int) -> str:
     """A triple as prompts show it: "subject, relation, object"."""
@@ -142,13 +134,9 @@ def offer(
         last = graph.edges[here.edges[-1]]
         came = last.name, last.source != here.nodes[-2]
     gone = set(here.edges) if back == "edge" else set()
-    kept = []
-    for each in relations:
-        edges = tuple(edge for edge in each.edges if edge not in gone)
-        barred = (each.name, each.outward) == came or (stop_list and unwanted(each.name))
-        if edges and not barred:
-            kept.append(each._replace(edges=edges))
-    return Offer(here, tuple(kept))
+    left = [r._replace(edges=tuple(e for e in r.edges if e not in gone)) for r in relations]
+    left = [r for r in left if r.edges and (r.name, r.outward) != came]
+    return Offer(here, tuple(r for r in left if not (stop_list and unwanted(r.name))))
 
 
 def score_relations(
@@ -162,7 +150,7 @@ def score_relations(
         {
             "question": asked, "entity": agent.name(each.here), "relations": each.names,
             "width": width, "found": agent.triples(each.here),
-            "similarities": agent.similarities(asked, each.names),
+            "similarities": agent.similar(asked, each.names),
         }
         for each in offers
     ]  # fmt: skip
@@ -181,7 +169,7 @@ def score_relations_of_all(
         "choose_relations_of_all", question=asked, clue=clue, width=width,
         entities=[(agent.name(each.here), each.names) for each in offers],
         found=agent.triples(*(each.here for each in offers)),
-        similarities=[agent.similarities(query, each.names) for each in offers],
+        similarities=[agent.similar(query, each.names) for each in offers],
     )  # fmt: skip
     return [
         [(name, score) for entity, name, score in reply if entity == agent.name(each.here)]
@@ -198,47 +186,41 @@ def choose_relations(
 
     Source: Survey, Sec. 6.1 (op-relationship)
     """
-    chosen: list[Chosen] = []
-    weighed: list[Considered] = []
+    chosen, weighed = list[Chosen](), list[Considered]()
     for each, reply in zip(offers, replies):
         names = {name.casefold(): name for name in each.names}
         scores: dict[str, float] = {}
         for name, score in reply:
             scores.setdefault(name.casefold(), score)
-        kept = 0
+        kept, place = 0, agent.name(each.here)
         for key, score in sorted(scores.items(), key=lambda row: -row[1]):
             dropped = "not one of those offered" if key not in names else ""
             dropped = dropped or ("score 0" if score <= 0 else "")
             dropped = dropped or (f"below the floor of {floor:g}" if score < floor else "")
             dropped = dropped or (f"beyond the best {width}" if kept == width else "")
-            label = f"{agent.name(each.here)}: {names.get(key, key)}"
-            weighed.append(Considered(label, score, dropped))
+            weighed.append(Considered(f"{place}: {names.get(key, key)}", score, dropped))
             if not dropped:
                 kept += 1
-                same = [r for r in each.relations if relation_key(r.name) == names[key]]
+                same = [r for r in each.relations if relation_key(r.name).casefold() == key]
                 chosen += [Chosen(each.here, relation, score) for relation in same]
-        left = [f"{agent.name(each.here)}: {names[key]}" for key in names if key not in scores]
-        weighed += [Considered(label, 0.0, "not chosen") for label in left]
+        left = [name for key, name in names.items() if key not in scores]
+        weighed += [Considered(f"{place}: {name}", 0.0, "not chosen") for name in left]
     topics = tuple(agent.name(each.here) for each in offers)
-    summary = f"{count_of(chosen, 'relation')} followed from {count_of(topics, 'node')}"
-    return choice("relations", summary, depth, topics, weighed), chosen
+    offered = tuple(sorted(weighed, key=lambda row: -row.score))
+    summary = f"depth {depth}: {count_of(chosen, 'relation')} followed"
+    kind = "relations"
+    step = ChoiceStep(kind, summary, depth=depth, kind=kind, topics=topics, offered=offered)
+    return step, chosen
 
 
 def reach(chosen: Chosen, graph: Graph) -> list[Reached]:
     """The nodes behind a relation, by name, each with the score of the relation."""
-    here, relation, score = chosen
-    ends = [(graph.edges[e].target if relation.outward else graph.edges[e].source, e)
-            for e in relation.edges]  # fmt: skip
-    ends.sort(key=lambda end: graph.nodes[end[0]].name)
-    return [Reached((*here.nodes, node), (*here.edges, edge), score) for node, edge in ends]
-
-
-def sample(reached: list[Reached], most: int | None, sampled: int, seed: str) -> list[Reached]:
-    """`sampled` of the nodes behind one relation where it leads to `most` or more."""
-    if most is None or len(reached) < most:
-        return reached
-    places = random.Random(seed).sample(range(len(reached)), min(sampled, len(reached)))
-    return [reached[place] for place in sorted(places)]
+    (nodes, edges, _), relation, score = chosen
+    ends = [
+        (graph.edges[e].target, graph.edges[e].source)[not relation.outward] for e in relation.edges
+    ]
+    found = [Reached((*nodes, n), (*edges, e), score) for n, e in zip(ends, relation.edges)]
+    return sorted(found, key=lambda each: graph.nodes[each.nodes[-1]].name)
 
 
 def score_entities(
@@ -257,7 +239,7 @@ def score_entities(
             "question": asked, "entity": agent.name(chosen.here), "relation": chosen.relation.name,
             "candidates": [agent.name(each) for each in reached],
             "found": agent.triples(chosen.here),
-            "similarities": agent.similarities(
+            "similarities": agent.similar(
                 asked, [triple_text(agent.graph, each.edges[-1]) for each in reached]
             ),
         }
@@ -285,33 +267,23 @@ def choose_entities(
 
     Source: Survey, Sec. 6.1 (op-node)
     """
-    ranked = sorted(reached, key=lambda each: -each.score)
     weighed, kept = list[Considered](), list[Reached]()
-    for each in ranked:
+    for each in sorted(reached, key=lambda each: -each.score):
         dropped = why(each) or (f"beyond the best {width}" if len(kept) == width else "")
         label = triple_text(agent.graph, each.edges[-1])
         weighed.append(Considered(label, each.score, dropped))
-        kept += [each] if not dropped else []
-    topics = tuple(dict.fromkeys(agent.graph.nodes[each.nodes[-2]].name for each in ranked))
-    summary = f"{len(kept)} of {count_of(ranked, 'candidate')} kept"
-    return choice("entities", summary, depth, topics, weighed), kept
-
-
-def choice(
-    kind: str, summary: str, depth: int, topics: tuple[str, ...], weighed: Sequence[Considered]
-) -> ChoiceStep:
-    """The step of a choice, with what was weighed best first."""
-    offered = tuple(sorted(weighed, key=lambda row: -row.score))
-    name, summary = f"agent: {kind}", f"depth {depth}: {summary}"
-    return ChoiceStep(name, summary, depth=depth, kind=kind, topics=topics, offered=offered)
+        kept += [] if dropped else [each]
+    topics = tuple(dict.fromkeys(agent.graph.nodes[each.nodes[-2]].name for each in reached))
+    summary, kind = f"depth {depth}: {len(kept)} of {len(weighed)} candidates kept", "entities"
+    offered = tuple(weighed)
+    step = ChoiceStep(kind, summary, depth=depth, kind=kind, topics=topics, offered=offered)
+    return step, kept
 
 
 def frontier(reached: Sequence[Reached]) -> list[Reached]:
     """Where a walk goes on: each node once, by its first way."""
-    first: dict[int, Reached] = {}
-    for each in reached:
-        first.setdefault(each.nodes[-1], each)
-    return list(first.values())
+    ends = [each.nodes[-1] for each in reached]
+    return [each for place, each in enumerate(reached) if ends.index(ends[place]) == place]
 
 
 def paths(walks: Sequence[Reached], graph: Graph) -> PathStep:

@@ -11,6 +11,7 @@ loses the whole reply; a brace is no part of a relation's name; an empty list of
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from .json_replies import LONGEST, THOUGHT, is_array, read_text, read_values
@@ -121,30 +122,22 @@ def fits(wanted: set[str], texts: Sequence[str], similarities: Sequence[float]) 
     return found
 
 
-def relation_lines(
-    wanted: set[str], relations: Sequence[str], similarities: Sequence[float], width: int
-) -> list[str]:
-    """The relations that fit best, in the format of a reply."""
-    scored = zip(relations, fits(wanted, relations, similarities))
-    best = sorted(scored, key=lambda row: -row[1])[:width]
-    return [f"{i}. {{{name} (Score: {score:.2f})}}" for i, (name, score) in enumerate(best, 1)]
-
-
 def relations_by_rule(fields: Fields) -> str:
     """The relations whose words the question still lacks, or those most like it."""
     wanted = lacking(fields["question"], [fields["entity"], *fields["found"]])
-    rows = relation_lines(wanted, fields["relations"], fields["similarities"], fields["width"])
-    return "\n".join(rows)
+    relations = fields["relations"]
+    scored = zip(relations, fits(wanted, relations, fields["similarities"]))
+    best = sorted(scored, key=lambda row: -row[1])[: fields["width"]]
+    return "\n".join(f"{{{name} (Score: {score:.2f})}}" for name, score in best)
 
 
 def relations_of_all_by_rule(fields: Fields) -> str:
     """The same for every entity, with the words of the clue among those that are wanted."""
     asked, lines = f"{fields['question']} {fields['clue']}", []
-    rows = zip(fields["entities"], fields["similarities"])
-    for number, ((entity, relations), similarities) in enumerate(rows, start=1):
-        wanted = lacking(asked, [entity, *fields["found"]])
-        lines.append(f"Entity {number}: {entity}")
-        lines += relation_lines(wanted, relations, similarities, fields["width"])
+    rows = enumerate(zip(fields["entities"], fields["similarities"]), start=1)
+    for number, ((entity, relations), cosines) in rows:
+        one = {"question": asked, "entity": entity, "relations": relations, "similarities": cosines}
+        lines += [f"Entity {number}: {entity}", relations_by_rule({**fields, **one})]
     return "\n".join(lines)
 
 
@@ -174,15 +167,9 @@ def enough_by_rule(fields: Fields) -> str:
     return f"{{No}}. {{{' '.join(words) or ' '.join(BRACED.sub('', asked).split())}}}"
 
 
-def listed(texts: Iterable[str], nothing: str = "(none yet)") -> str:
-    """One text a line."""
-    return "\n".join(texts) or nothing
-
-
 def show_relations(fields: Fields) -> Fields:
-    """The relations, numbered."""
-    rows = (f"{i}. {name}" for i, name in enumerate(fields["relations"], start=1))
-    return {**fields, "relations": listed(rows)}
+    """One relation a line."""
+    return {**fields, "relations": "\n".join(f"- {name}" for name in fields["relations"])}
 
 
 def show_relations_of_all(fields: Fields) -> Fields:
@@ -190,27 +177,38 @@ def show_relations_of_all(fields: Fields) -> Fields:
     lines = []
     for number, (entity, relations) in enumerate(fields["entities"], start=1):
         lines += [f"Entity {number}: {entity}", *(f"- {name}" for name in relations)]
-    return {**fields, "entities": listed(lines), "clue": fields["clue"] or "(none yet)"}
+    return {**fields, "entities": "\n".join(lines), "clue": fields["clue"] or "(none yet)"}
+
+
+def show_candidates(fields: Fields) -> Fields:
+    """The candidates in one line."""
+    return {**fields, "candidates": "; ".join(fields["candidates"])}
+
+
+def show_topics(fields: Fields) -> Fields:
+    """The topics as a JSON object."""
+    numbered = dict(enumerate(fields["topics"], start=1))
+    return {**fields, "topics": json.dumps(numbered, ensure_ascii=False)}
 
 
 def show_evidence(fields: Fields) -> Fields:
     """Triples one a line, passages a blank line apart, the clue if there is one."""
     passages = "\n\n".join(fields.get("passages", ())) or "(none)"
     shown = {"passages": passages, "clue": fields.get("clue") or "(none yet)"}
-    return {**fields, **shown, "triples": listed(fields["triples"])}
+    return {**fields, **shown, "triples": "\n".join(fields["triples"])}
 
 
-RELATION_FORMAT = (
+walk_task = partial(Task, stage="retrieve", max_tokens=256)
+FORMAT = (
     "Score every relation that you choose between 0 and 1; the scores sum to 1. Copy its name"
     " letter by letter. One relation a line, in this form: 1. {name of the relation (Score: 0.6)}:"
     " a short reason."
 )
-CHOOSE_RELATIONS = Task(
-    name="choose_relations",
-    stage="retrieve",
+CHOOSE_RELATIONS = walk_task(
+    name="choose_relations", parse=read_relations, rule=relations_by_rule, show=show_relations,
     system=(
         "You help to answer a question by walking over a knowledge graph. You stand at an entity"
-        " and choose which of its relations lead towards the answer. " + RELATION_FORMAT
+        f" and choose which of its relations lead towards the answer. {FORMAT}"
     ),
     template="""Question: $question
 Entity: $entity
@@ -218,19 +216,15 @@ Relations:
 $relations
 
 Choose at most $width of them.""",
-    parse=read_relations,
-    rule=relations_by_rule,
-    max_tokens=256,
-    show=show_relations,
-)
-CHOOSE_RELATIONS_OF_ALL = Task(
-    name="choose_relations_of_all",
-    stage="retrieve",
+)  # fmt: skip
+CHOOSE_RELATIONS_OF_ALL = walk_task(
+    name="choose_relations_of_all", parse=read_relations_of_all, max_tokens=512,
+    rule=relations_of_all_by_rule, show=show_relations_of_all,
     system=(
         "You help to answer a question by walking over a knowledge graph from several entities at"
         " once. For each of them choose the relations that lead to what is still missing, with all"
         " of them in mind. Repeat the line of an entity as it stands (Entity 1: its name), then"
-        " write the relations that you choose for it. " + RELATION_FORMAT
+        f" write the relations that you choose for it. {FORMAT}"
     ),
     template="""Question: $question
 Clue: $clue
@@ -238,61 +232,35 @@ Clue: $clue
 $entities
 
 Choose at most $width relations for each entity.""",
-    parse=read_relations_of_all,
-    rule=relations_of_all_by_rule,
-    max_tokens=512,
-    show=show_relations_of_all,
-)
-SCORE_ENTITIES = Task(
-    name="score_entities",
-    stage="retrieve",
+)  # fmt: skip
+SCORE_ENTITIES = walk_task(
+    name="score_entities", parse=read_scores, rule=scores_by_rule, show=show_candidates,
     system=(
         "You judge how much each candidate entity helps to answer a question. Reply with one"
         " decimal number between 0.0 and 1.0 for every candidate, in their order, separated by"
         " commas, and nothing else; together they make 1.0."
     ),
-    template="""Question: $question
-Entity: $entity
-Relation: $relation
-Candidates: $candidates""",
-    parse=read_scores,
-    rule=scores_by_rule,
-    max_tokens=256,
-    show=lambda fields: {**fields, "candidates": "; ".join(fields["candidates"])},
-)
-EXAMINE_TRIPLES = Task(
-    name="examine_triples",
-    stage="retrieve",
+    template="Question: $question\nEntity: $entity\nRelation: $relation\nCandidates: $candidates",
+)  # fmt: skip
+EXAMINE_TRIPLES = walk_task(
+    name="examine_triples", parse=read_verdict, rule=enough_by_rule, show=show_evidence,
     system=(
         "You judge whether a question can be answered from the triples that were found, together"
         " with what you know. Reply with {Yes} or {No}, then one sentence that says why."
     ),
     template="Question: $question\nTriples:\n$triples",
-    parse=read_verdict,
-    rule=enough_by_rule,
-    max_tokens=256,
-    show=show_evidence,
-)
-PRUNE_TOPICS = Task(
-    name="prune_topics",
-    stage="retrieve",
+)  # fmt: skip
+PRUNE_TOPICS = walk_task(
+    name="prune_topics", parse=read_topics, rule=topics_by_rule, show=show_topics,
     system=(
         "You choose from which entities of a question a search in a knowledge graph should start:"
         " those that lead to its answer. Reply with a JSON object of the entities that you keep,"
         " with their numbers, and nothing else."
     ),
     template="Question: $question\nEntities: $topics",
-    parse=read_topics,
-    rule=topics_by_rule,
-    max_tokens=256,
-    show=lambda fields: {
-        **fields,
-        "topics": json.dumps(dict(enumerate(fields["topics"], start=1)), ensure_ascii=False),
-    },
-)
-EXAMINE = Task(
-    name="examine",
-    stage="retrieve",
+)  # fmt: skip
+EXAMINE = walk_task(
+    name="examine", parse=read_verdict, rule=enough_by_rule, show=show_evidence,
     system=(
         "You judge whether triples and passages are complete and consistent enough to answer a"
         " question. If they are, reply {Yes} and then the answer in braces: {Yes}. {answer}. If"
@@ -307,12 +275,6 @@ $triples
 Passages:
 
 $passages""",
-    parse=read_verdict,
-    rule=enough_by_rule,
-    max_tokens=256,
-    show=show_evidence,
-)
-WALK_TASKS = (
-    *(CHOOSE_RELATIONS, CHOOSE_RELATIONS_OF_ALL, SCORE_ENTITIES),
-    *(EXAMINE_TRIPLES, PRUNE_TOPICS, EXAMINE),
-)
+)  # fmt: skip
+WALK_TASKS = (CHOOSE_RELATIONS, CHOOSE_RELATIONS_OF_ALL, SCORE_ENTITIES)
+WALK_TASKS += (EXAMINE_TRIPLES, PRUNE_TOPICS, EXAMINE)
