@@ -1,11 +1,13 @@
 """What chapter 02 says and does not show: checks of its own functions against the package, and the
-numbers of its prose.
+numbers of its prose. What lies behind it stands here too: variants of MaxSim and of HyDE, the vote
+of several samples (self-consistency) and the order of the prompt.
 """
 
 import math
 import re
 from collections import Counter
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from minirag.algorithms.vectors import (
 )
 from minirag.algorithms.voting import majority_vote
 from minirag.evaluate import answer_coverage, exact_match
+from minirag.graphs.knowledge_graph import extract
 from minirag.llm import LLM, Completion
 from minirag.methods.baselines import best_per_passage
 from minirag.reproduce.answers import interval
@@ -149,6 +152,8 @@ def test_with_no_loser_six_of_24_questions_must_gain():
     assert verdicts == ["inconclusive"] * 5 + ["beyond chance"] * 2
     tests = [sign_test(*split) for split in ((5, 0), (6, 0), (7, 1), (8, 1))]
     assert tests == pytest.approx([0.0625, 0.03125, 0.0703125, 0.0390625])
+    thrice = [sign_test(*split) for split in ((3, 1), (6, 2), (12, 4), (24, 8))]
+    assert [round(p, 3) for p in thrice] == [0.625, 0.289, 0.077, 0.007]
 
 
 def test_without_the_maximum_or_without_equal_tokens_the_gain_of_maxsim_goes():
@@ -184,6 +189,33 @@ def test_paid_and_for_together_bring_p29_to_its_place_and_no_single_token_does(c
     rows = np.isin(np.arange(len(tokens)), [2, 3])[:, None]
     unequal = [np.where(rows & s, -1, c).max(axis=1).sum() for c, s in cosine_tables()["q07"]]
     assert 1 + (np.array(unequal) > unequal[p29]).sum() == 4
+
+
+def test_of_all_pairs_of_tokens_only_paid_and_for_take_p29_out_of_the_first_five(corpus):
+    late, q07 = method("colbert"), corpus.question("q07")
+    matches = {chunk.id: late.matches(q07.text, chunk.id) for chunk in corpus.chunks}
+    tokens = [token for token, _, _ in matches["p29"]]
+    assert len(set(tokens)) == len(tokens) == 14
+
+    def place_without(*left_out):
+        scores = {p: sum(c for t, _, c in m if t not in left_out) for p, m in matches.items()}
+        return 1 + sum(score > scores["p29"] for score in scores.values())
+
+    assert {place_without(token) for token in tokens} == {3}
+    found = {pair: place_without(*pair) for pair in combinations(tokens, 2)}
+    assert len(found) == 91 and found["paid", "for"] == 10
+    assert max(place for pair, place in found.items() if pair != ("paid", "for")) == 5
+    above = [
+        m[2] - np.mean([matches[p][i][2] for p in matches]) for i, m in enumerate(matches["p29"])
+    ]
+    assert [tokens[i] for i in np.argsort(above)[::-1][:2]] == ["paid", "for"]
+
+
+def test_the_bootstrap_alone_would_call_bm25_better(corpus):
+    gain = recall(places("bm25"), 5) - recall(places("vanilla"), 5)
+    assert interval(gain)[0] > 0 and said(gain) == "inconclusive"
+    split = int((gain > 0).sum()), int((gain < 0).sum())
+    assert split == (7, 1) and round(gain.mean(), 1) == 12.5
 
 
 def test_p39_of_the_first_exercise_and_the_sum_of_two_places_of_the_second(corpus):
@@ -224,6 +256,66 @@ def test_the_other_sentences_of_p29_drown_the_one_that_answers(corpus):
     assert found == [2, 5, 6, 6, 11]
     assert (places("proposition")["q07", "p29"], places("proposition")["q10", "p39"]) == (4, 15)
     assert moved(places("proposition")) == (4, 7)
+
+
+def test_p29_with_one_more_sentence_and_without_the_one_that_answers(corpus):
+    single, q07 = method("vanilla"), corpus.question("q07")
+    p29 = [chunk.id for chunk in corpus.chunks].index("p29")
+    cut = sentences_of(corpus.chunks[p29].text)
+    asked = single.encoder.encode([q07.text], kind="query")[0]
+    others = np.delete(single.index.vectors, p29, axis=0) @ asked
+    found = []
+    for kept in ((0, 3), (1, 3), (2, 3), (3, 4), (0, 1, 2, 4)):
+        text = "Brandreth Institute\n" + " ".join(cut[i] for i in kept)
+        cosine = single.encoder.encode([text])[0] @ asked
+        assert abs(others - cosine).min() > 3e-4
+        found.append(1 + int((others > cosine).sum()))
+    assert found == [5, 3, 5, 3, 27]
+
+
+@cache
+def by_triple():
+    "Passages ranked by the best of the triples that a large language model read out of them."
+    corpus, single = mr.load_corpus("professors"), method("vanilla")
+    triples, found = extract(corpus, mr.load_llm("recorded")).triples, {}
+    units = {p: single.encoder.encode([" ".join(t) for t in triples[p]]) for p in triples}
+    for q in corpus.questions:
+        asked = single.encoder.encode([q.text], kind="query")[0]
+        best = {p: (vectors @ asked).max() for p, vectors in units.items()}
+        for g in q.gold:
+            found[q.id, g] = 1 + sum(bool(best[p] > best[g]) for p in best)
+    return found
+
+
+def test_rises_and_falls_of_every_technique():
+    one = places("vanilla")
+    rows = {
+        "MaxSim": places("colbert"),
+        "BM25": places("bm25"),
+        "sentences": places("proposition"),
+        "triples": by_triple(),
+        "HyDE": places("hyde", "recorded"),
+    }
+    found = {}
+    for name, where in rows.items():
+        up = [one[pair] - where[pair] for pair in one]
+        found[name] = (sum(u > 0 for u in up), max(up), sum(u < 0 for u in up), -min(up))
+    assert found == {
+        "MaxSim": (15, 17, 8, 2),
+        "BM25": (15, 24, 9, 31),
+        "sentences": (9, 12, 11, 9),
+        "triples": (13, 15, 9, 4),
+        "HyDE": (14, 7, 8, 8),
+    }
+    for k in range(1, 11):
+        for where in rows.values():
+            gain = recall(where, k) - recall(one, k)
+            assert sign_test(int((gain > 0).sum()), int((gain < 0).sum())) > 0.07
+    best = {
+        k: max(rows, key=lambda name: (recall(rows[name], k) - recall(one, k)).mean())
+        for k in (1, 3, 5, 10)
+    }
+    assert best == {1: "BM25", 3: "HyDE", 5: "BM25", 10: "triples"}
 
 
 def test_the_rule_for_propositions_cuts_sentences():
@@ -307,6 +399,42 @@ def test_hyde_without_names_without_punctuation_and_without_institute(corpus):
     assert ((gains[0] > 0).sum(), (gains[0] < 0).sum()) == (4, 0)
 
 
+def test_words_of_the_hypothetical_passage_and_kinds_of_thing(corpus):
+    single, hyde, q07 = method("vanilla"), method("hyde", "recorded"), corpus.question("q07")
+    p29 = [chunk.id for chunk in corpus.chunks].index("p29")
+
+    def place(text):
+        scores = single.index.vectors @ single.encoder.encode([text])[0]
+        return 1 + int((scores > scores[p29]).sum())
+
+    text = hyde.retrieve(q07.text).trace.last("hypothetical passages").passages[0]
+    without = {
+        word: place(re.sub(rf"\b{word}\b", "", text, flags=re.IGNORECASE))
+        for word in sorted(set(re.findall(r"\w+", text.lower())))
+    }
+    assert (place(text), without.pop("hallam"), without.pop("institute")) == (7, 3, 18)
+    assert (min(without.values()), max(without.values())) == (6, 9)
+    kinds = "institute hospital centre building museum school organ university estate".split()
+    found = [place(f"{q07.text} {kind}") for kind in kinds]
+    assert place(q07.text) == 11 and found == [3, 5, 6, 7, 7, 8, 16, 7, 10]
+
+
+def test_a_hypothetical_passage_is_hardly_nearer_to_gold_than_the_question(corpus):
+    single, hyde = method("vanilla"), method("hyde", "recorded")
+    names, stored = [chunk.id for chunk in corpus.chunks], single.index.vectors
+    questions = corpus.questions
+    asked = single.encoder.encode([q.text for q in questions], kind="query")
+    steps = [hyde.retrieve(q.text).trace.last("hypothetical passages") for q in questions]
+    made_up = single.encoder.encode([step.passages[0] for step in steps])
+    found = []
+    for vectors in (asked, made_up):
+        gold = [
+            vectors[i] @ stored[names.index(g)] for i, q in enumerate(questions) for g in q.gold
+        ]
+        found.append((round(float(np.mean(gold)), 2), round(float((vectors @ stored.T).mean()), 2)))
+    assert found == [(0.44, 0.15), (0.45, 0.15)]
+
+
 @pytest.mark.parametrize("name", ["zeroshot", "cot", "cot-sc", "hyde"])
 def test_no_rule_stands_in_for_a_model(corpus, name):
     with pytest.raises(mr.MiniragError, match="needs a model: no rule can answer"):
@@ -342,6 +470,33 @@ def test_a_vote_of_five_recorded_samples_is_as_good_as_one(corpus):
     assert [round(100 * np.mean(x), 1) for x in (one, vote, named)] == [4.2, 4.2, 8.3]
 
 
+def test_the_vote_wins_q21_and_loses_q23(corpus):
+    voters = mr.METHODS["cot-sc"].build(corpus, llm="recorded", samples=5)
+    votes = {
+        q.id: voters.answer(q.text).retrieval.trace.last("vote").answers for q in corpus.questions
+    }
+    assert sum(len(set(said)) == 1 for said in votes.values()) == 17
+    changed = {}
+    for q in corpus.questions:
+        single = np.mean([exact_match(a, q.answers) for a in votes[q.id]])
+        vote = exact_match(majority_vote(votes[q.id]).answer, q.answers)
+        if single != vote:
+            changed[q.id] = (float(single), float(vote))
+    assert changed == {"q21": (0.6, 1.0), "q23": (0.4, 0.0)}
+    assert sum(said.count("unknown") for said in votes.values()) == 99
+
+
+def test_a_vote_between_two_answers_sharpens_what_the_samples_lean_to():
+    def majority_right(n, p):
+        return sum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1) if 2 * k > n)
+
+    for n in (5, 15):
+        for p in (0.1, 0.3, 0.45):
+            assert majority_right(n, p) < p < 1 - p < majority_right(n, 1 - p)
+    assert majority_right(5, 0.6) == pytest.approx(0.68256)
+    assert majority_right(2, 0.6) == pytest.approx(0.36)  # both must be right
+
+
 # Nearest neighbours
 
 
@@ -375,6 +530,19 @@ def test_all_cells_are_an_exact_search_and_one_cell_is_not(corpus):
         assert fewer[0] < 17 < 24 < more[0]  # "your turn"
 
 
+def test_the_worst_answer_of_one_probe_and_the_nearest_sentence_name_no_gene(corpus):
+    small = method("proposition")
+    points = small.index.vectors
+    queries = small.index.encoder.encode([q.text for q in corpus.questions], kind="query")
+    found, _ = InvertedLists(points, cells=16).search(queries, k=1, probes=1)
+    worst = int(np.argmax(measured_epsilon(queries, points, found)))
+    nearest = exact_neighbours(queries, points, 1)
+    assert "Which gene" in corpus.questions[worst].text
+    for answer in (found, nearest):
+        sentence = small.index.labels[answer[worst][0]]
+        assert not answer_coverage([sentence], corpus.questions[worst].answers)
+
+
 # Prompt order
 
 
@@ -382,18 +550,25 @@ def test_both_ends_put_rank_eleven_of_twelve_into_the_middle():
     ranks = list(range(1, 13))
     both_ends = ranks[::2] + ranks[1::2][::-1]
     assert both_ends == [1, 3, 5, 7, 9, 11, 12, 10, 8, 6, 4, 2]
+    twelve = method("vanilla").retrieve(mr.load_corpus("professors").question("q07").text, k=12)
+    assert [i for i, p in enumerate(twelve.ids, start=1) if p in ("p15", "p29")] == [1, 11]
 
 
 def test_with_all_gold_passages_in_the_prompt_every_recorded_answer_is_right(corpus):
-    counts, partly = Counter(), Counter()
+    counts, partly, last = Counter(), Counter(), Counter()
     for name in ("vanilla", "bm25", "hyde"):
         for q in corpus.questions:
             answer = method(name, "recorded").answer(q.text, k=5)
             right = bool(exact_match(answer.text, q.answers))
             counts[set(q.gold) <= set(answer.retrieval.ids), right] += 1
+            if set(q.gold) <= set(answer.retrieval.ids):
+                last[1 + max(answer.retrieval.ids.index(g) for g in q.gold)] += 1
             if right and not set(q.gold) <= set(answer.retrieval.ids):
                 partly[q.kind, len(set(q.gold) & set(answer.retrieval.ids)), len(q.gold)] += 1
     assert partly == {("path-finding", 1, 2): 13}
+    assert last == {1: 18, 2: 13, 3: 4, 4: 3, 5: 3}  # the place of the last gold passage
+    answer = method("vanilla", "recorded").answer(corpus.question("q07").text, k=5)
+    assert answer.text == "Brandreth"  # without p29
     assert counts[True, True] == 41 and counts[True, False] == 0 and counts[False, False] > 0
 
 

@@ -122,23 +122,26 @@ def test_the_path_exists_only_after_merging(ran):
 
 
 def test_half_of_the_synonyms_are_right_and_a_lower_threshold_adds_wrong_ones(ran):
-    assert (ran.right.sum(), ran.wrong.sum(), np.triu(ran.same, 1).sum()) == (8, 8, 43)
-    lower = ran.cosines > 0.7
-    assert ((lower & ran.same).sum(), (lower & ~ran.same).sum()) == (11, 33)
-    for threshold in (0.7, 0.8):  # no cosine hangs on the machine
-        assert np.abs(ran.cosines - threshold).min() > 1e-4
-    narrow = ran.cosines > 0.85
-    assert ((narrow & ran.same).sum(), (narrow & ~ran.same).sum()) == (8, 1)
-    years = [name in ("1978", "1979") for name in ran.old]
-    assert ran.wrong[np.ix_(years, years)].any()
-    assert not any("ptd" in pair.split(" ~ ") for pair in ran.pairs)
+    assert (len(ran.right), len(ran.above)) == (8, 16)
+    assert sum(ran.same(ran.old[i], ran.old[j]) for i, j in ran.pairs) == 43
+    for threshold, expected in ((0.7, (11, 33)), (0.8, (8, 8)), (0.85, (8, 1))):
+        found = [
+            ran.same(ran.old[i], ran.old[j]) for i, j in ran.pairs if ran.cosines[i, j] > threshold
+        ]
+        assert (sum(found), len(found) - sum(found)) == expected
+        cosines = ran.cosines[np.triu_indices(len(ran.old), 1)]
+        assert np.abs(cosines - threshold).min() > 1e-4  # no pair depends on the machine
+    names = [{ran.old[i], ran.old[j]} for i, j in ran.above]
+    assert {"1978", "1979"} in names and not any("ptd" in pair for pair in names)
+    assert {*ran.green} <= {*ran.scores} and len(ran.scores) == 16  # every bar has its colour
 
 
 def test_the_package_finds_the_same_synonyms(ran):
     graph = knowledge_graph(ran.corpus.chunks, ran.annotated)
     found = adjacency_matrix(with_synonymy(graph, ran.encoder.encode(ran.old), 0.8))
     similar = np.where(ran.cosines > 0.8, ran.cosines, 0)
-    ours = nx.to_numpy_array(ran.as_annotated) + similar + similar.T
+    np.fill_diagonal(similar, 0)
+    ours = nx.to_numpy_array(ran.as_annotated) + similar
     assert np.allclose(2 * ours, found.toarray(), atol=1e-5)
 
 
@@ -178,18 +181,40 @@ def test_five_ways_to_walk_over_four_nodes_agree(ran):
     assert (np.diff(curve) < 0).all() and (np.diff(ran.shares["M"]) > 0).all()
 
 
-def test_from_one_query_node(ran):
-    one = Fraction(1)
-    crowd = {"M": one, "K": 0 * one, "D": 0 * one, "B": 0 * one}
-    for _ in range(4):
-        arrived = {"M": one / 2, "K": 0 * one, "D": 0 * one, "B": 0 * one}
-        for place, share in crowd.items():
-            for neighbour in ran.neighbours[place]:
-                arrived[neighbour] += share / 2 / len(ran.neighbours[place])
-        crowd = arrived
-    assert crowd["K"] == Fraction(19, 64)
+def test_from_one_query_node_both_cells_must_be_changed(ran):
+    """Your turn of section 7: the right answer, and those of three halves of the change."""
+    at_both = {"M": ran.half, "K": Fraction(0), "D": ran.half, "B": Fraction(0)}
+    at_one = {"M": Fraction(1), "K": Fraction(0), "D": Fraction(0), "B": Fraction(0)}
+    shares = {}
+    for case, crowd, restart in (
+        ("both changed", at_one, at_one),
+        ("only the start", at_one, at_both),
+        ("only one_step", at_both, at_one),
+        ("none", at_both, at_both),
+    ):
+        for _ in range(3):
+            arrived = {place: share / 2 for place, share in restart.items()}
+            for place, share in crowd.items():
+                for neighbour in ran.neighbours[place]:
+                    arrived[neighbour] += share / 2 / len(ran.neighbours[place])
+            crowd = arrived
+        shares[case] = str(crowd["K"])
+    assert shares == {
+        "both changed": "11/32",
+        "only the start": "9/32",
+        "only one_step": "43/128",
+        "none": "35/128",
+    }
     limit = ran.walk(ran.line_weights, np.array([1.0, 0, 0, 0]))
     assert np.allclose(45 * limit, [26, 14, 4, 1])
+
+
+def test_the_four_equations_are_those_of_one_step(ran):
+    m, k, d, b = (ran.limit[place] for place in "MKDB")
+    quarter = Fraction(1, 4)
+    assert m == quarter + k / 4 and k == m / 2 + d / 4
+    assert d == quarter + k / 4 + b / 2 and b == d / 4
+    assert k == (1 + k + 2 * d) / 8 and d == (2 + 2 * k + d) / 8
 
 
 def test_the_two_halves_add_up_and_the_person_is_fed_from_both_like_no_other(ran):
@@ -197,6 +222,33 @@ def test_the_two_halves_add_up_and_the_person_is_fed_from_both_like_no_other(ran
     assert ran.n_equal[ran.query_nodes].sum() > 0.5
     weaker = np.sort(ran.weaker)[::-1]
     assert ran.labels[int(ran.weaker.argmax())] == ran.person and weaker[0] > 5 * weaker[1]
+
+
+def test_she_gets_twice_as_much_from_the_medal_because_a_walker_steps_to_her_twice_as_often(ran):
+    weights = ran.W[:, ran.query_nodes].sum(axis=0)
+    assert weights.tolist() == [8, 17] and (ran.W[ran.her, ran.query_nodes] == 1).all()
+    assert 2 < ran.from_medal[ran.her] / ran.from_disease[ran.her] < 2.2
+    # With nine more edges at the medal, to nodes of their own, the difference goes away.
+    more = np.zeros((len(ran.W) + 9, len(ran.W) + 9))
+    more[: len(ran.W), : len(ran.W)] = ran.W
+    more[ran.medal_node, len(ran.W) :] = more[len(ran.W) :, ran.medal_node] = 1
+    begins = np.eye(len(more))[ran.query_nodes] / 2
+    from_medal, from_disease = (ran.walk(more, begin)[ran.her] for begin in begins)
+    assert 0.8 < from_medal / from_disease < 1.2
+
+
+def test_rare_restarts_bring_her_to_the_fourth_place_of_the_whole_graph(ran):
+    places = []
+    for restart in (0.5, 0.1):
+        shares = ran.walk(ran.W, ran.start(*ran.query_nodes), restart, steps=200)
+        names = [ran.labels[i] for i in np.argsort(-shares)[:5]]
+        assert {*names[:2]} == {ran.medal, ran.disease} and "rosalind achterberg" in names[2:4]
+        places.append(1 + names.index(ran.person))
+        assert (-np.diff(np.sort(shares)[::-1][:5]) > APART).all()
+    assert places == [3, 4]
+    assert not ran.graph.has_edge("rosalind achterberg", ran.disease)
+    degrees = [ran.part.degree(name) for name in (ran.person, ran.medal, ran.disease)]
+    assert degrees == [8, 2, 2]
 
 
 def test_passages_are_ranked_as_printed_and_the_margins_are_wide(ran):
@@ -288,12 +340,18 @@ def test_synonymy_edges_on_the_graph_before_merging_leave_p15_at_rank_six(ran):
     assert ranks_by(ran, before) == [6, 2]
 
 
+def paths(ran, method):
+    """The path-finding questions that are whole."""
+    return ran.whole(method) & ran.path_finding
+
+
 def test_the_rule_chooses_the_question(ran):
     ours, theirs = ran.whole(ran.hippo), ran.whole(ran.bm25)
-    assert (len(ours), len(theirs)) == (17, 15)
+    assert (len(ours), len(theirs), len(ran.whole(ran.dense))) == (17, 15, 12)
     assert ours - theirs == {"q11", "q14", "q18"} and theirs - ours == {"q19"}
-    assert ran.whole(ran.hippo, "path-finding") == {"q14", "q18"}
-    assert ran.whole(ran.bm25, "path-finding") == {"q19"}
+    assert len(ran.corpus.questions) == 24 and len(ran.path_finding) == 8
+    assert paths(ran, ran.hippo) == {"q14", "q18"}
+    assert paths(ran, ran.bm25) == {"q19"} and not paths(ran, ran.dense)
 
 
 SIMPLE = {"synonymy": "none", "passage_matrix": "incidence"}
@@ -308,6 +366,11 @@ PLAIN = {"specificity": False}
         ("merged", SIMPLE | PLAIN, (21, 6, [4, 3])),
         ("merged", SIMPLE | {"propagation": "query-nodes"}, (9, 0, [7, 2])),
         ("her name", SIMPLE, (18, 5, [5, 2])),
+        ("merged", {"synonymy": "none"} | PLAIN, (19, 3, [4, 5])),
+        ("merged", PLAIN, (19, 3, [4, 5])),
+        ("merged", SIMPLE | {"restart_probability": 0.1}, (17, 4, [5, 4])),
+        ("merged", SIMPLE | {"restart_probability": 0.3}, (17, 3, [5, 3])),
+        ("merged", SIMPLE | {"restart_probability": 0.7}, (17, 2, [5, 3])),
         ("annotations", SIMPLE, (17, 4, [8, 2])),
         ("annotations", SIMPLE | PLAIN, (18, 4, [7, 2])),
         ("annotations", {"passage_matrix": "incidence"}, (17, 4, [6, 2])),
@@ -329,7 +392,7 @@ def test_what_our_choices_change(ran, triples, options, expected):
     method = mr.HippoRAG.build(ran.corpus, llm="recorded", extraction=extraction, **options)
     ids = list(method.retrieve(ran.question.text, k=40).ids)
     ranks = [ids.index(gold) + 1 for gold in ran.question.gold]
-    assert (len(ran.whole(method)), len(ran.whole(method, "path-finding")), ranks) == expected
+    assert (len(ran.whole(method)), len(paths(ran, method)), ranks) == expected
 
 
 def test_specificity_harms_because_merging_raises_the_passage_counts_of_two_nodes(ran):
@@ -341,14 +404,21 @@ def test_specificity_harms_because_merging_raises_the_passage_counts_of_two_node
     assert large == ["university of veldmark", "lanthorn s disease"]
     assert all(before[name] <= after[name] for name in ran.labels)
     two = {name: before[name] for name in large}
-    plain = ran.whole(ran.hippo.with_options(specificity=False), "path-finding")
-    for counts, expected in ((after, {"q14", "q18"}), (before, plain), (after | two, plain)):
+    plain = paths(ran, ran.hippo.with_options(specificity=False))
+    one = {name: after | {name: before[name]} for name in large}
+    for counts, expected, total in (
+        (after, 2, 17),
+        (before, 6, 21),
+        (after | two, 6, 21),
+        (one["university of veldmark"], 4, None),
+        (one["lanthorn s disease"], 3, None),
+    ):
         changed = ran.hippo.with_options()
         changed.specificity = np.array([1 / counts[name] for name in ran.labels])
-        assert ran.whole(changed, "path-finding") == expected
-    assert len(plain) == 6
-    assert ran.whole(ran.changed, "path-finding") == plain  # the chapter's own cell
-    assert ran.whole(ran.hippo, "path-finding") == {"q14", "q18"}  # and its copy is one
+        assert len(paths(ran, changed)) == expected
+        assert expected != 6 or paths(ran, changed) == plain
+        assert total is None or len(ran.whole(changed)) == total
+    assert paths(ran, ran.hippo) == {"q14", "q18"}  # the copies are copies
 
 
 def test_without_the_walk_about_nine_questions_are_whole_however_ties_are_broken(ran):
@@ -364,35 +434,38 @@ def test_without_the_walk_about_nine_questions_are_whole_however_ties_are_broken
     assert ((own > p15).sum() + 1, (own >= p15).sum()) == (5, 15)
     assert ((own > p17).sum() + 1, (own >= p17).sum()) == (1, 4)
     numbers, totals = np.random.default_rng(0), []
-    for _ in range(200):
+    for _ in range(2000):
         orders = [np.lexsort((numbers.random(40), -scores))[:5] for scores, _ in asked]
         totals.append(
             sum({ran.row_of[p] for p in gold} <= {*best} for best, (_, gold) in zip(orders, asked))
         )
-    assert 8.5 < np.mean(totals) < 9.9 and max(totals) < 15
+    assert 9 < np.mean(totals) < 9.6 and min(totals) >= 8 and max(totals) < 15
+    reverse = method.with_options(ties="descending")
+    assert (len(ran.whole(method)), len(ran.whole(reverse))) == (9, 8)
 
 
-def test_only_the_edge_to_the_medal_carries_the_score_of_p15(ran):
+def test_only_the_edge_to_the_medal_carries_the_rank_of_p15(ran):
     """All eight edges of Wąsik, also those to nodes without another edge, whose walkers return."""
-    assert len(ran.graph[ran.person]) == 8 and len(ran.her_edges) == 5
+    assert len(ran.graph[ran.person]) == 8
+    begins = (ran.start(*ran.query_nodes), ran.n)
+    assert [ran.rank_of_p15(ran.W, begin) for begin in begins] == [4, 5]
     for neighbour in ran.graph[ran.person]:
         cut, node = ran.W.copy(), ran.labels.index(neighbour)
         cut[ran.her, node] = cut[node, ran.her] = 0
-        ranks = [
-            rank(ran, ran.P @ personalized_pagerank(cut, begin, damping=0.5), "p15")
-            for begin in (ran.start(*ran.query_nodes), ran.n)
-        ]
-        if neighbour in ran.her_edges:
-            lost = np.subtract(ran.score_p15(ran.W), ran.score_p15(cut))
+        scores = [ran.P @ personalized_pagerank(cut, begin, damping=0.5) for begin in begins]
+        ranks = [rank(ran, p, "p15") for p in scores]
+        assert ranks == ([6, 6] if neighbour == ran.medal else [4, 5])
+        if ran.graph.degree(neighbour) > 1:
+            before = [ran.P @ ran.walk(ran.W, begin) for begin in begins]
+            lost = np.array([old[14] - new[14] for old, new in zip(before, scores)])
             assert (lost > 0.025).all() if neighbour == ran.medal else (lost < 0.011).all()
-        assert neighbour == ran.medal or ranks == [4, 5]
 
 
 def test_synonymy_edges_leave_the_counts_on_the_merged_graph(ran):
     method = mr.HippoRAG.build(
         ran.corpus, llm="recorded", extraction=ran.ours, passage_matrix="incidence"
     )
-    assert (len(ran.whole(method)), len(ran.whole(method, "path-finding"))) == (17, 2)
+    assert (len(ran.whole(method)), len(paths(ran, method))) == (17, 2)
     assert ranks_by(ran, method) == [5, 3]
 
 
@@ -420,3 +493,22 @@ def test_where_it_fails(ran):
     found = order(ran, scores)
     assert [found.index(id) + 1 for id in ("p38", "p31", "p30")] == [1, 4, 7]
     assert (-np.diff(np.sort(scores)[::-1][:9]) > APART).all()
+    query_nodes = [
+        ran.graph.nodes[name]["passages"]
+        for name in ("quillon instruments", "kittering expedition")
+    ]
+    assert set.intersection(*query_nodes) == {"p38"}
+
+
+def test_four_of_the_six_questions_that_fail_come_back_without_specificity(ran):
+    failed = ran.path_finding - ran.whole(ran.hippo)
+    assert failed == {"q13", "q15", "q16", "q17", "q19", "q20"}
+    assert failed - ran.whole(ran.hippo.with_options(specificity=False)) == {"q16", "q19"}
+
+
+def test_triples_counted_in_place_of_names_give_the_answer_of_your_turn(ran):
+    method = mr.HippoRAG.build(
+        ran.corpus, llm="recorded", **ran.options | ran.wang | {"passage_matrix": "facts"}
+    )
+    assert (len(ran.whole(method)), len(paths(ran, method))) == (19, 5)
+    assert "q14" not in ran.whole(method)

@@ -1,11 +1,17 @@
 """What 05_hipporag_examined says beyond its printed numbers: every cause with its ablation, the
 folded answers, and no printed rank or recall that hangs on the last digits of a score.
+
+The chapter uses Wang's passage matrix (the default, "text"). Below its own tests stand those of
+what earlier versions showed with a matrix of zeros and ones: q13, swept parameters, cut names, the
+ensemble, and one triple more.
 """
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import minirag as mr
 from minirag.core.corpus import Extraction, Triple
@@ -96,7 +102,144 @@ def mean(method, k=5, kind=""):
     return recalls(method, k, [q for q in QUESTIONS if kind in ("", q.kind)]).mean()
 
 
-# Section 1: a corrected graph.
+# The chapter, with Wang's matrix.
+
+UNIVERSITY = {"Veldmark University": SAME["Veldmark University"]}
+
+
+def sign_test(better, worse):
+    n = better + worse
+    return min(1, 2 * sum(math.comb(n, k) for k in range(min(better, worse) + 1)) / 2**n)
+
+
+def split(change):
+    """Questions that get better, and worse."""
+    return [q.id for q, c in zip(QUESTIONS, change) if c > 0], [
+        q.id for q, c in zip(QUESTIONS, change) if c < 0
+    ]
+
+
+@pytest.fixture(scope="module")
+def wang(as_written):
+    return as_written.with_options(passage_matrix="text")
+
+
+@pytest.fixture(scope="module")
+def wang_merged(merged):
+    return merged.with_options(passage_matrix="text")
+
+
+def test_the_sign_test_needs_six_changes_or_nine_with_one_against():
+    for better, worse in ((7, 1), (5, 0), (6, 0), (8, 1), (14, 2), (3, 0), (1, 4)):
+        p = binomtest(better, better + worse).pvalue
+        assert sign_test(better, worse) == pytest.approx(p)
+    assert min(n for n in range(1, 20) if sign_test(n, 0) < 0.05) == 6
+    assert min(n for n in range(2, 20) if sign_test(n - 1, 1) < 0.05) == 9
+
+
+def test_q17_has_the_largest_lead_over_dense_and_seven_of_eight_are_better(wang):
+    change = recalls(wang) - recalls(mr.DenseRetriever.build(CORPUS))
+    assert QUESTIONS[change.argmax()].id == "q17" and sorted(change)[-2] < change.max()
+    better, worse = split(change)
+    assert [len(better), worse] == [7, ["q19"]]
+    paths = {q.id for q in QUESTIONS if q.kind == "path-finding"}
+    assert len(paths & set(better)) == 5 and set(worse) <= paths
+
+
+def test_only_on_path_finding_questions_does_it_lead_both_baselines(wang):
+    others = mr.BM25Retriever.build(CORPUS), mr.DenseRetriever.build(CORPUS)
+    leads = [
+        kind
+        for kind in ("single-hop", "bridge", "path-finding", "comparison")
+        if all(mean(wang, kind=kind) > mean(other, kind=kind) + 0.1 for other in others)
+    ]
+    assert leads == ["path-finding"]
+    assert mean(wang, kind="bridge") == pytest.approx(mean(others[0], kind="bridge"))
+
+
+def test_merging_the_university_alone_makes_q17_worse_and_the_other_pairs_change_nothing(
+    wang, wang_merged
+):
+    assert split(recalls(wang_merged) - recalls(wang)) == ([], ["q17"])
+    alone = build(read(renamed(UNIVERSITY)), passage_matrix="text")
+    five = {name: SAME[name] for name in SAME if name not in UNIVERSITY}
+    rest = build(read(renamed(five)), passage_matrix="text")
+    assert split(recalls(alone) - recalls(wang)) == ([], ["q17"])
+    assert (recalls(rest) == recalls(wang)).all()
+    places = [rank(scores_of(m, "q17"), "p08") for m in (wang, wang_merged, alone, rest)]
+    assert places == [5, 9, 9, 5]
+
+
+def test_p08_stays_among_the_first_five_only_without_specificity_and_counts(wang, wang_merged):
+    wanted = {  # (specificity, matrix) -> the rank of p08 as written, merged
+        (True, "text"): [5, 9],
+        (False, "text"): [5, 8],
+        (True, "incidence"): [3, 7],
+        (False, "incidence"): [3, 5],
+    }
+    at = [q.id for q in QUESTIONS].index("q17")
+    for (specificity, matrix), places in wanted.items():
+        options = {"specificity": specificity, "passage_matrix": matrix}
+        two = [m.with_options(**options) for m in (wang, wang_merged)]
+        assert [rank(scores_of(m, "q17"), "p08") for m in two] == places
+        assert recalls(two[0])[at] == 100
+        assert recalls(two[1])[at] == (100 if places[1] <= 5 else 50)
+
+
+def test_the_six_passages_of_quillon_instruments_come_first_and_p01_seventh(wang_merged):
+    node = wang_merged.graph.position["quillon instruments"]
+    column = wang_merged.passage_matrix.toarray()[:, node]
+    holders = {chunk.id for chunk, n in zip(CORPUS.chunks, column) if n > 0}
+    ids = wang_merged.retrieve(CORPUS.question("q17").text, k=7).ids
+    assert set(ids[:6]) == holders and ids[6] == "p01"
+    p01 = CORPUS.chunks[POSITION["p01"]].passage
+    assert "Veldmark University" not in p01 and p01.count("University of Veldmark") == 2
+
+
+def test_at_a_high_restart_probability_nine_tenths_of_the_mass_stay_at_home(wang_merged):
+    for specificity in (True, False):
+        method = wang_merged.with_options(restart_probability=0.9, specificity=specificity)
+        trace = method.retrieve(CORPUS.question("q17").text).trace
+        home = [node.index for node in trace.last(mr.NodeStep).nodes]
+        assert trace.last(mr.WalkStep).scores[home].sum() == pytest.approx(0.9, abs=0.01)
+
+
+def test_four_of_twenty_comparisons_could_be_clear_and_none_is(wang, wang_merged, readers):
+    ours, paths = recalls(wang), np.array([q.kind == "path-finding" for q in QUESTIONS])
+    dense = ours - recalls(mr.DenseRetriever.build(CORPUS))
+    bm25 = ours - recalls(mr.BM25Retriever.build(CORPUS))
+    by = {name: recalls(build(r, passage_matrix="text")) for name, r in readers.items()}
+    options = [
+        {"specificity": False}, {"synonymy": "none"},
+        {"propagation": "query-nodes"}, {"propagation": "neighbours"},
+        *({"restart_probability": value} for value in (0.1, 0.3, 0.7, 0.9)),
+        *({"synonymy_threshold": value} for value in (0.5, 0.6, 0.7, 0.9)),
+    ]  # fmt: skip
+    changes = [dense, dense[paths], bm25, bm25[paths], recalls(wang_merged) - ours]
+    changes += [recalls(wang.with_options(**option)) - ours for option in options]
+    changes += [by["rule"] - ours, by["model"] - ours, by["rule"] - by["model"]]
+    counts = [((c > 0).sum(), (c < 0).sum()) for c in changes]
+    assert len(counts) == 20 and sum(b + w >= 6 for b, w in counts) == 4
+    assert min(sign_test(int(b), int(w)) for b, w in counts) > 0.05
+    assert all(b + w <= 1 for b, w in counts[9:17])  # the swept values
+
+
+def test_with_another_matrix_one_of_the_two_leads_over_dense_is_clear(as_written, merged):
+    dense = recalls(mr.DenseRetriever.build(CORPUS))
+    paths = np.array([q.kind == "path-finding" for q in QUESTIONS])
+    wanted = {"text": (False, False), "incidence": (False, True), "facts": (True, False)}
+    for matrix, verdicts in wanted.items():
+        before, now = (recalls(m.with_options(passage_matrix=matrix)) for m in (as_written, merged))
+        p = [
+            sign_test(int((c > 0).sum()), int((c < 0).sum()))
+            for c in (before - dense, (before - dense)[paths])
+        ]
+        assert tuple(value < 0.05 for value in p) == verdicts
+        assert (before - dense).mean() > 0
+        assert "q17" in split(now - before)[1] and (now != before).sum() < 6
+
+
+# Earlier versions, zeros and ones: a corrected graph and q13.
 
 
 def test_eleven_passages_lie_close_behind_the_first_and_hold_one_query_node(as_written):
@@ -169,7 +312,7 @@ def test_only_zeros_and_ones_let_the_distractor_lead_and_p03_falls_with_each_rea
             assert ranks(other, "p36", "p03", "p04") == row
 
 
-# Sections 2 to 5: verdicts, baselines, ablations, sweeps.
+# Baselines, ablations and sweeps, zeros and ones.
 
 
 def test_which_path_finding_questions_are_found_whole(as_written):
@@ -338,7 +481,7 @@ def test_the_walk_adds_to_two_path_finding_and_three_bridge_questions(as_written
         assert sum(c > 0 for q, c in zip(QUESTIONS, gain) if q.kind == kind) == count
 
 
-# Section 6: links.
+# Links of cut names.
 
 
 def damaged(as_written, word):
@@ -439,7 +582,7 @@ def test_links_of_last_words_are_counted_with_their_repetitions(as_written):
     )  # fmt: skip
 
 
-# Sections 7 and 8: extractors, and one more edge. What follows on answers (EM), on the recorded
+# Extractors, and one more edge. What follows on answers (EM), on the recorded
 # model's entities of the questions and on q08 is true beyond the chapter, which does not print it.
 
 

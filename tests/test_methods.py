@@ -86,6 +86,7 @@ def test_judged_methods_answer_in_full():
         "cot-sc",
         "graphrag-global",
         "graphrag-ts",
+        "cok",
         "grag",
         "g-retriever",
     }

@@ -50,9 +50,13 @@ GRAPHS = {
 
 
 @pytest.fixture(scope="module", params=GRAPHS.values(), ids=GRAPHS)
-def method(request):
-    corpus, counts = mr.load_corpus("professors"), "incidence"  # as in the notebook
-    return mr.HippoRAG.build(corpus, passage_matrix=counts, **request.param)
+def graph(request):
+    return mr.HippoRAG.build(mr.load_corpus("professors"), **request.param)
+
+
+@pytest.fixture(scope="module", params=["text", "incidence"])  # the notebook's, the appendix's
+def method(request, graph):
+    return graph.with_options(passage_matrix=request.param)
 
 
 def swapped(scores, gold):

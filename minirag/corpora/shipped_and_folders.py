@@ -17,6 +17,7 @@ from ..text.chunking import chunk_tokens
 from .formats import FORMATS, Problems, Unreadable
 
 ANNOTATIONS = "hand-written annotations"
+TRIPLES = "hand-written triples"
 SHOWN = 10
 HALF_CHARACTERS = "texts with half a character, in whose place stands �"
 
@@ -45,8 +46,8 @@ def list_corpora() -> list[str]:
 
 
 def load_corpus(name: str) -> Corpus:
-    """A shipped corpus: passages, questions, and under `extractions["annotations"]` what its
-    writers noted by hand.
+    """A shipped corpus: passages, questions, and what its writers noted by hand: passage by passage
+    under `extractions["annotations"]`, as one knowledge graph under `extractions["triples"]`.
     """
     names = list_corpora()
     if name not in names:
@@ -67,8 +68,8 @@ def corpus_card(name: str) -> dict[str, Any]:
 
 
 def read_corpus(folder: str | Path) -> Corpus:
-    """Read a folder in the shipped layout: passages.jsonl, and where they exist questions.jsonl and
-    annotations.jsonl.
+    """Read a folder in the shipped layout: passages.jsonl, and where they exist questions.jsonl,
+    annotations.jsonl and triples.jsonl.
     """
     folder = Path(folder)
     rows = _rows(folder / "passages.jsonl", "id", "text")
@@ -81,8 +82,10 @@ def read_corpus(folder: str | Path) -> Corpus:
         )
     chunks = tuple(Chunk(d.id, d.text, d.title, d.id, 0, len(d.text)) for d in documents)
     questions = _questions(folder / "questions.jsonl", ids)
-    notes = folder / "annotations.jsonl"
+    notes, graph = folder / "annotations.jsonl", folder / "triples.jsonl"
     extractions = {"annotations": _annotations(notes, ids)} if notes.is_file() else {}
+    if graph.is_file():
+        extractions["triples"] = _triples(graph, documents)
     return Corpus(folder.name, documents, chunks, questions, extractions)
 
 
@@ -130,6 +133,23 @@ def _annotations(path: Path, ids: Collection[str]) -> Extraction:
         entities[row["id"]] = tuple(row["entities"])
         triples[row["id"]] = tuple(Triple(*triple) for triple in row["triples"])
     return Extraction(ANNOTATIONS, entities, triples)
+
+
+def _triples(path: Path, documents: Iterable[Document]) -> Extraction:
+    """A knowledge graph of its own: each triple goes to the page that its head is the title of."""
+    page = {document.title: document.id for document in documents}
+    triples: dict[str, list[Triple]] = {}
+    for row in _rows(path, "head", "relation", "tail"):
+        if row["head"] not in page:
+            raise MiniragError(
+                f"{path.parent.name}/{path.name}: the head {row['head']!r} "
+                "is no passage's title in this corpus."
+            )
+        _known(path, page.values(), row.get("pages", ()))
+        triple = Triple(row["head"], row["relation"], row["tail"])
+        triples.setdefault(page[row["head"]], []).append(triple)
+    entities = {id: (title,) for title, id in page.items()}
+    return Extraction(TRIPLES, entities, {id: tuple(rows) for id, rows in triples.items()})
 
 
 def read_folder(

@@ -4,6 +4,7 @@ in.
 
 from .base import Method
 from .baselines import BM25Retriever, ColBERT, DenseRetriever, PropositionRetriever, VanillaRAG
+from .cok import ChainOfKnowledge
 from .g_retriever import GRetriever
 from .grag import GRAG
 from .graphrag.global_search import GraphRAGGlobal
@@ -27,15 +28,15 @@ METHODS: dict[str, type[Method]] = {
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
-        *(ToG, ToG2),
+        *(ToG, ToG2, ChainOfKnowledge),
     )
 }
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = [
-    "GRAG", "METHODS", "BM25Retriever", "ChainOfThought", "ColBERT", "DenseRetriever",
-    "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HyDE", "IRCoT", "IRCoTHippoRAG",
-    "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method", "PathRAG", "PathRAGLight",
-    "PropositionRetriever", "SelfConsistency", "SemanticSearch", "TextSummaries", "ToG",
-    "ToG2",    "VanillaRAG", "ZeroShot",
+    "GRAG", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought", "ColBERT",
+    "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HyDE",
+    "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method",
+    "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch",
+    "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..core.graph import Graph
 from ..core.trace import EdgeStep, FactStep, NodeStep, ScoredEdge, WalkStep
-from ..index.vectors import Queries, VectorIndex
+from ..index.vectors import Queries, TextIndex
 from .ranking import top_items
 
 
@@ -38,7 +38,7 @@ def label(graph: Graph, edge: int) -> str:
     return f"{graph.nodes[e.source].name} — {graph.nodes[e.target].name}"
 
 
-def vdb(questions: Queries, index: VectorIndex, k: int = 10) -> list[EdgeStep]:
+def vdb(questions: Queries, index: TextIndex, k: int = 10) -> list[EdgeStep]:
     """VDB: the k relations whose vector is nearest to the question's, with their cosine; row i of
     the index is edge i of the graph.
 

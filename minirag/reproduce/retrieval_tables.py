@@ -15,7 +15,7 @@ from ..index.vectors import AnyEncoder
 from ..llm import load_llm
 from ..methods import METHODS, HippoRAG, Method
 from ..methods.rich_graph import rich_graph_of
-from . import answers, judged
+from . import agents, answers, judged
 from .detours import detours_rows, reproduce_detours
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce
@@ -83,6 +83,8 @@ TARGETS = {
     "professors and, where its passages are, MuSiQue, as in Wang's Table V",
     "judged": "rung 0, recorded: a large language model's verdicts on answers of GraphRAG's "
     "conditions (its Figure 4) and of PathRAG and its baselines (its Tables 1 to 3)",
+    "agents": "rung 0 and 1, recorded and by rules: ToG, ToG-2, KGP, DALK, CoK and their baselines "
+    "on mini_wiki and, where its passages are, MuSiQue, as in Wang's Table II",
     "musique": FULL.format("MuSiQue"),
     "2wikimultihopqa": FULL.format("2WikiMultiHopQA"),
     "hotpotqa": FULL.format("HotpotQA"),
@@ -93,6 +95,7 @@ OWN: dict[str, Callable[..., dict[str, Any]]] = {
     "expla_graphs": reproduce_expla_graphs,
     "answers": answers.reproduce_answers,
     "judged": judged.reproduce_judged,
+    "agents": agents.reproduce_agents,
 }
 OWN_ROWS = ("dulce", *OWN)  # targets with rows of their own; the others share `ROWS`
 
@@ -139,7 +142,11 @@ def row_names(target: str, all_rows: bool = True) -> list[str]:
     if target == "expla_graphs":
         return expla_rows()
     own = {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}
-    own |= {"answers": answers.row_names(), "judged": judged.row_names()}
+    own |= {
+        "answers": answers.row_names(),
+        "judged": judged.row_names(),
+        "agents": agents.row_names(),
+    }
     return own.get(target) or [row.name for row in ROWS]
 
 

@@ -20,13 +20,13 @@ from ..llm.batch_files import request_row
 from ..llm.replay import prompt_key
 from ..methods import METHODS
 from ..prompts.task import Fields, Messages, Task
-from ..reproduce import answers, judged
+from ..reproduce import agents, answers, judged
 from ..reproduce.judged import LOCAL_QUESTIONS
 
 # Prompts that show no passage of the corpus.
 CLOSED_BOOK = frozenset((
     "direct", "chain_of_thought", "hypothetical_document", "question_entities", "keywords",
-    "user_tasks", "global_questions",
+    "user_tasks", "global_questions", "two_rationales",
 ))  # fmt: skip
 
 
@@ -110,6 +110,8 @@ RUNS: dict[str, tuple[Run, ...]] = {
     **{part: (partial(answers.score_rows, part),) for part in answers.PARTS},
     **{part: (partial(judged.judge_matches, part),) for part in judged.CONDITIONS},
 }
+RUNS = {**RUNS, "mini_wiki": (partial(agents.run_rows, "mini_wiki"),)}
+RUNS["musique_train"] += (partial(agents.run_rows, "musique_train"),)
 RUNS["harbor_news"] += (local_answers, invented_questions)
 RUNS["textbook"] += (vanilla_answers,)
 
