@@ -28,10 +28,10 @@ from ..operators.agent import Agent, Back, Chosen, Offer, Reached
 from ..prompts import Task
 from .graph_agent import GraphAgent, StopStep
 
-ENOUGH = "the model says that the evidence is enough"
+ENOUGH = "the agent says that the evidence is enough"
 EXHAUSTED = "the walk has reached its greatest depth"
 NO_RELATION = "no relation leads on from here"
-NONE_CHOSEN = "the model chose none of the relations that it was offered"
+NONE_CHOSEN = "the agent chose none of the relations that it was offered"
 NONE_REACHED = "no node behind the chosen relations was kept"
 SAMPLED = 5  # nodes, where a relation leads to a crowd
 
