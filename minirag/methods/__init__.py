@@ -15,6 +15,8 @@ from .hyde import HyDE
 from .ircot import IRCoT, IRCoTHippoRAG
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
+from .tog import ToG
+from .tog2 import ToG2
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
 
 METHODS: dict[str, type[Method]] = {
@@ -26,7 +28,7 @@ METHODS: dict[str, type[Method]] = {
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
-        *(ChainOfKnowledge,),
+        *(ToG, ToG2, ChainOfKnowledge),
     )
 }
 METHODS["direct"] = ZeroShot  # as Wang calls it
@@ -36,5 +38,5 @@ __all__ = [
     "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HyDE",
     "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method",
     "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch",
-    "TextSummaries", "VanillaRAG", "ZeroShot",
+    "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 from ..core.corpus import Corpus, Extraction
 from ..core.graph import Graph
@@ -24,41 +24,14 @@ from ..index import vectors
 from ..index.vectors import AnyEncoder, TextIndex
 from ..llm import LLM, load_llm
 from ..operators import chunk, node, question
+from ..operators.agent import ChoiceStep, Considered, Relation, triple_text
 from ..prompts import Task
 from .base import Sections, StoredMethod
 
-
-class Relation(NamedTuple):
-    """All edges of one name at a node: positions in `Graph.edges`. outward: the node is their
-    subject.
-    """
-
-    node: int
-    name: str
-    outward: bool
-    edges: tuple[int, ...]
-
-
-class Considered(NamedTuple):
-    """What an agent weighed, its score, and why it was dropped ("" where it was kept)."""
-
-    label: str
-    score: float
-    dropped: str = ""
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ChoiceStep(Step):
-    """What an agent was offered at one depth of its walk, best first, and the nodes it stood at.
-
-    kind: "relations" or "entities".
-    """
-
-    depth: int
-    kind: str
-    topics: tuple[str, ...]
-    offered: tuple[Considered, ...]
-    shows = "offered"
+__all__ = [
+    "ChoiceStep", "Considered", "GraphAgent", "Relation", "StopStep", "pages_of", "relations_at",
+    "triple_text",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -96,12 +69,6 @@ def pages_of(graph: Graph) -> list[tuple[int, ...]]:
         titled[normalise_phrase(each.title)].append(place)
     named = [titled.get(normalise_phrase(node.name)) or node.chunks for node in graph.nodes]
     return [tuple(sorted(set(places))) for places in named]
-
-
-def triple_text(graph: Graph, edge: int) -> str:
-    """A triple as prompts show it: "subject, relation, object"."""
-    e = graph.edges[edge]
-    return f"{graph.nodes[e.source].name}, {e.name}, {graph.nodes[e.target].name}"
 
 
 class GraphAgent(StoredMethod):
@@ -211,7 +178,7 @@ class GraphAgent(StoredMethod):
         found = retrieval.trace.all(PathStep)
         edges = [edge for step in found[-1:] for path in step.edges for at in path for edge in at]
         triples = [triple_text(self.graph, edge) for edge in dict.fromkeys(edges)]
-        texts = {"triples": ["\n".join(triples)] if triples else []}
+        texts = {"triples": triples}
         if self.reads_pages or not triples:
             texts["passages"] = [passage.chunk.passage for passage in retrieval.passages]
         return texts, retrieval

@@ -10,6 +10,7 @@ from ..algorithms.voting import Vote, majority_vote
 from ..core.options import Options, Positive, Temperature
 from ..core.results import Retrieval
 from ..core.trace import Step, Trace
+from ..llm import LLM
 from ..prompts import Task
 from .baselines import PassageMethod
 
@@ -69,6 +70,18 @@ class VoteStep(Step):
     vote: Vote
 
 
+def vote_of_samples(
+    llm: LLM, reader: Task, question: str, options: SelfConsistencyOptions
+) -> VoteStep:
+    """Replies to one question, drawn at a temperature above 0, and their vote."""
+    drawn = [reader.sampled(i, options.temperature) for i in range(options.samples)]
+    answers = tuple(llm.each(lambda task: llm(task, question=question), drawn))
+    vote = majority_vote(answers, options.denominator)
+    summary = f"{vote.votes} of {vote.samples} samples agree, {vote.unparsable} gave no answer"
+    summary += f"; score {vote.score:.2f} over {options.denominator}"
+    return VoteStep("vote", summary, ((vote.answer, vote.score),), answers=answers, vote=vote)
+
+
 class SelfConsistency(ChainOfThought):
     """Several chains of thought, drawn at a temperature above 0; the most frequent answer wins.
 
@@ -83,14 +96,5 @@ class SelfConsistency(ChainOfThought):
 
     def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
         """The answer that most samples agree on; the trace keeps them all."""
-        options = self.chosen
-        drawn = [reader.sampled(i, options.temperature) for i in range(options.samples)]
-        answers = tuple(
-            self.llm.each(lambda task: self.llm(task, question=retrieval.question), drawn)
-        )
-        vote = majority_vote(answers, options.denominator)
-        summary = f"{vote.votes} of {vote.samples} samples agree, {vote.unparsable} gave no answer"
-        summary += f"; score {vote.score:.2f} over {options.denominator}"
-        items = ((vote.answer, vote.score),)
-        voted = VoteStep("vote", summary, items, answers=answers, vote=vote)
-        return vote.answer, retrieval.followed_by(voted)
+        voted = vote_of_samples(self.llm, reader, retrieval.question, self.chosen)
+        return voted.vote.answer, retrieval.followed_by(voted)
