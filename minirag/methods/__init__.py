@@ -4,6 +4,7 @@ in.
 
 from .base import Method
 from .baselines import BM25Retriever, ColBERT, DenseRetriever, PropositionRetriever, VanillaRAG
+from .dalk import DALK
 from .g_retriever import GRetriever
 from .grag import GRAG
 from .graphrag.global_search import GraphRAGGlobal
@@ -12,6 +13,7 @@ from .graphrag.text_summaries import SemanticSearch, TextSummaries
 from .hipporag import HippoRAG
 from .hyde import HyDE
 from .ircot import IRCoT, IRCoTHippoRAG
+from .kgp import KGP
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
@@ -25,14 +27,15 @@ METHODS: dict[str, type[Method]] = {
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
+        *(KGP, DALK),
     )
 }
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = [
-    "GRAG", "METHODS", "BM25Retriever", "ChainOfThought", "ColBERT", "DenseRetriever",
-    "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HyDE", "IRCoT", "IRCoTHippoRAG",
-    "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method", "PathRAG", "PathRAGLight",
-    "PropositionRetriever", "SelfConsistency", "SemanticSearch", "TextSummaries", "VanillaRAG",
-    "ZeroShot",
+    "DALK", "GRAG", "KGP", "METHODS", "BM25Retriever", "ChainOfThought", "ColBERT",
+    "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HyDE", "IRCoT",
+    "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method", "PathRAG",
+    "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch", "TextSummaries",
+    "VanillaRAG", "ZeroShot",
 ]  # fmt: skip
