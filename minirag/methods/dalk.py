@@ -3,7 +3,7 @@ sentences by a language model, answer the question without passages.
 
 Paper: Li et al., DALK (2024), which is not among the kit's five. This file follows the survey's
 Tables 1 and 3 and its Sec. 6.1, in Table 3's order: Link, Onehop and Agent on nodes, then KhopPath
-and AgentPath on the subgraph. Official code: David-Li0406/DALK, a derivative of MindMap;
+and AgentPath on subgraphs. Official code: David-Li0406/DALK, a derivative of MindMap;
 `follow="code"` does what it does.
 
 Known differences, not rebuilt: with one linked entity the code raises NameError (or uses the last
@@ -20,7 +20,7 @@ from typing import ClassVar, Literal
 from ..core.options import Options, Positive
 from ..core.results import Retrieval
 from ..core.trace import NodeStep, PathStep, ScoredPath, Step, Trace
-from ..operators import chunk, node, question, subgraph
+from ..operators import chunk, node, paths, question
 from ..operators.ranking import count_of
 from ..prompts import Task
 from .base import Sections
@@ -87,28 +87,28 @@ class DALK(GraphAgent):
         # Onehop: the facts beside them.
         beside = self.neighbours(linked)
         # KhopPath: the paths between them.
-        between = subgraph.khop_path(
+        between = paths.khop_path(
             [linked], self.graph, options.hops, options.max_paths, options.directed,
             chained=options.paths == "chain",
         )[0]  # fmt: skip
         # Agent and AgentPath: what of both helps to answer, both asked in one round.
         most = max(options.max_paths, options.max_neighbours)
         offered = [beside, between]
-        facts, paths = subgraph.agent_path([asked] * 2, offered, self.graph, self.llm, most)
+        facts, routes = paths.agent_path([asked] * 2, offered, self.graph, self.llm, most)
         facts = replace(facts, operator="node agent")
         choices = [
             self.choice(kind, linked, *pair)
-            for kind, *pair in (("neighbours", beside, facts), ("paths", between, paths))
+            for kind, *pair in (("neighbours", beside, facts), ("paths", between, routes))
         ]
         evidence = PathStep(
-            "evidence", "", paths=paths.paths + facts.paths, edges=paths.edges + facts.edges
+            "evidence", "", paths=routes.paths + facts.paths, edges=routes.edges + facts.edges
         )
         if not evidence.paths:
             return [*topics, beside, between, *choices, *self.without_evidence(asked)]
-        kept = f"{count_of(paths.paths, 'path')} and {count_of(facts.paths, 'fact')} were kept"
+        kept = f"{count_of(routes.paths, 'path')} and {count_of(facts.paths, 'fact')} were kept"
         stop = StopStep("stop", kept, reason=kept)
         scored = self.chunks_of_paths(evidence)
-        return [*topics, beside, between, *choices, facts, paths, stop, *scored]
+        return [*topics, beside, between, *choices, facts, routes, stop, *scored]
 
     def topic_entities(self, asked: str) -> Trace:
         """The question's entities, and the nodes that they are linked to, every node once."""
@@ -143,8 +143,8 @@ class DALK(GraphAgent):
             lines |= behind
         rows = [self.one_hop(each) for each in [*lines][:most]]
         summary = f"{len(rows)} of {count_of(lines, 'relation')} at {count_of(topics, 'node')}"
-        paths, edges = tuple(row[0] for row in rows), tuple(row[1] for row in rows)
-        return PathStep("node onehop", summary, paths=paths, edges=edges)
+        steps, edges = tuple(row[0] for row in rows), tuple(row[1] for row in rows)
+        return PathStep("node onehop", summary, paths=steps, edges=edges)
 
     def listed_and_followed(self, at: int) -> tuple[list[Relation], list[int]]:
         """The relations at a node that are listed, and the nodes that the others lead to."""
@@ -169,7 +169,7 @@ class DALK(GraphAgent):
     def texts(self, step: PathStep) -> list[str]:
         """The paths of a step as prompts show them."""
         rows = zip(step.paths, step.edges)
-        return [subgraph.path_text(self.graph, path, edges) for path, edges in rows]
+        return [paths.path_text(self.graph, path, edges) for path, edges in rows]
 
     def choice(self, kind: str, linked: NodeStep, offered: PathStep, kept: PathStep) -> ChoiceStep:
         """What the agent was offered, and what it dropped."""
@@ -199,17 +199,17 @@ class DALK(GraphAgent):
         kept = {step.operator: step for step in retrieval.trace.all(PathStep)}
         kinds = (("Path", "agent path"), ("Neighbor", "node agent"))
         lines = {kind: self.texts(kept[name]) for kind, name in kinds if name in kept}
+        given = {kind: texts for kind, texts in lines.items() if texts}
+        if not given:
+            return super().context(retrieval, reader)
         fields = [
             {"question": retrieval.question, "kind": kind, "evidence": texts}
-            for kind, texts in lines.items()
-            if texts
+            for kind, texts in given.items()
         ]
-        if not fields:
-            return super().context(retrieval, reader)
         stated = self.llm.map("state_paths", fields, description="evidence in sentences")
         sections = {
-            f"{asked['kind'].lower()}-based evidence": list(said or asked["evidence"])
-            for asked, said in zip(fields, stated)
+            f"{kind.lower()}-based evidence": list(sentences or given[kind])
+            for kind, sentences in zip(given, stated)
         }
         said = [(text, 1.0) for texts in sections.values() for text in texts]
         step = Step("state paths", f"{count_of(said, 'sentence')} for the reader", tuple(said))

@@ -152,13 +152,7 @@ class KGP(StoredMethod):
             ranked = self.neighbours(seed.index, wanted or asked)
             best = [row.index for row in ranked.nodes[: options.k_nei]]
             pairs += [(seed.index, place) for place in best] or [(seed.index,)]
-            offered = tuple(
-                Considered(row.label, row.score, "" if row.index in best else DROPPED)
-                for row in ranked.nodes
-            )
-            summary = f"wanted beside {seed.label}: {wanted or 'no reply, so the question'}"
-            at = {"depth": 1, "kind": "neighbours", "topics": (seed.label,)}
-            choices.append(ChoiceStep("next evidence", summary, offered=offered, **at))
+            choices.append(choice(seed.label, wanted, ranked, len(best)))
         reason = f"one step from {count_of(seeds.nodes, 'seed')} is all that KGP takes"
         stop = StopStep("stop", reason, reason=reason)
         return [seeds, *choices, self.pair_step(pairs), stop, self.scored(pairs)]
@@ -196,3 +190,15 @@ class KGP(StoredMethod):
         pairs = retrieval.trace.last(PairStep).pairs
         texts = ["\n".join(self.chunks[place].passage for place in pair) for pair in pairs]
         return {"passages": texts}, retrieval
+
+
+def choice(seed: str, wanted: str, ranked: NodeStep, kept: int) -> ChoiceStep:
+    """What stood beside a seed, and what was wanted there."""
+    offered = tuple(
+        Considered(row.label, row.score, DROPPED if place >= kept else "")
+        for place, row in enumerate(ranked.nodes)
+    )
+    summary = f"wanted beside {seed}: {wanted or 'no reply, so the question'}"
+    return ChoiceStep(
+        "next evidence", summary, depth=1, kind="neighbours", topics=(seed,), offered=offered
+    )

@@ -6,7 +6,7 @@ import re
 
 from ..text.chunking import sentences_of
 from .json_replies import LONGEST, THOUGHT, read_line
-from .map_reduce import content_words
+from .map_reduce import content_words, stems
 from .rules import names_of_passage
 from .task import Fields, Task
 
@@ -63,25 +63,26 @@ def plain_arrows(text: str) -> str:
     return " ".join(text.lower().split()).strip("\"'`* .")
 
 
-def read_ranked(text: str) -> tuple[tuple[str, ...] | None, int]:
+def read_ranked(text: str) -> tuple[tuple[str, ...], int]:
     """What follows each "Reranked Triple n:" of a reply, in order and each once, as `plain_arrows`
-    writes it; () where the reply is "none"; (None, 1) where nothing can be read.
+    writes it; ("none",) where the reply is "none", ((), 1) where nothing can be read.
     """
     text = THOUGHT.sub(" ", text[:LONGEST])
     found = [plain_arrows(line) for line in RANKED.findall(text)]
-    kept = tuple(dict.fromkeys(line for line in found if line and line != NONE))
-    if kept or NONE in found or plain_arrows(text) == NONE:
-        return kept, found.count("")
-    return None, 1
+    found = found or [NONE] * (plain_arrows(text) == NONE)
+    kept = tuple(dict.fromkeys(line for line in found if line))
+    return kept, found.count("") or int(not kept)
 
 
 def rerank_by_rule(fields: Fields) -> str:
-    """The evidence that shares words with the question, most words first, at most as many as asked
-    for.
+    """The evidence that shares words with what the question asks beside the names that it gives,
+    most words first; all of it where none shares any. At most as many lines as asked for.
     """
-    wanted, offered = content_words(fields["question"]), fields["evidence"]
-    shared = {line: len(wanted & content_words(line)) for line in dict.fromkeys(offered)}
-    best = sorted((line for line in shared if shared[line]), key=lambda line: -shared[line])
+    asked, offered = stems(fields["question"]), list(dict.fromkeys(fields["evidence"]))
+    names = [stems(name) for line in offered for name in ARROW.split(line)[::4]]
+    wanted = asked.difference(*(name for name in names if name <= asked))
+    shared = {line: len(wanted & stems(line)) for line in offered}
+    best = sorted(filter(shared.get, offered), key=lambda line: -shared[line]) or offered
     rows = [f"Reranked Triple {i}: {line}" for i, line in enumerate(best[: fields["most"]], 1)]
     return "\n".join(rows) or NONE
 
