@@ -103,12 +103,12 @@ class DALK(GraphAgent):
         evidence = PathStep(
             "evidence", "", paths=routes.paths + facts.paths, edges=routes.edges + facts.edges
         )
+        steps = [*topics, beside, between, *choices, facts, routes]
         if not evidence.paths:
-            return [*topics, beside, between, *choices, *self.without_evidence(asked)]
+            return [*steps, *self.without_evidence(asked)]
         kept = f"{count_of(routes.paths, 'path')} and {count_of(facts.paths, 'fact')} were kept"
         stop = StopStep("stop", kept, reason=kept)
-        scored = self.chunks_of_paths(evidence)
-        return [*topics, beside, between, *choices, facts, routes, stop, *scored]
+        return [*steps, stop, *self.chunks_of_paths(evidence)]
 
     def topic_entities(self, asked: str) -> Trace:
         """The question's entities, and the nodes that they are linked to, every node once."""

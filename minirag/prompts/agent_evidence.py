@@ -13,10 +13,10 @@ from .task import Fields, Task
 ARROW = re.compile(r"\s*(<[-—–]+|[-—–]+>|→|←)\s*")
 NEXT = re.compile(r"\A\W*next evidence\W*[:：]", re.IGNORECASE)
 LINES = re.IGNORECASE | re.MULTILINE
-RANKED = re.compile(r"^[^\w\n]*reranked triples?[ \t]*\d{0,9}[ \t]*[:：](.*)$", LINES)
-STATED = re.compile(
-    r"^[^\w\n]*(?:path|neighbou?r)-based evidence[ \t]*\d{0,9}[ \t]*[:：](.*)$", LINES
-)
+OPENING = r"^[^\w\n]*(?:\d{1,3}[.)][^\w\n]*)?"
+NUMBER = r"[ \t]*\d{0,9}[ \t]*[:：](.*)$"
+RANKED = re.compile(f"{OPENING}reranked triples?{NUMBER}", LINES)
+STATED = re.compile(f"{OPENING}(?:path|neighbou?r)-based evidence{NUMBER}", LINES)
 NONE = "none"
 BY_RULE = "Written by rule, no language model: names and relations in their order."
 
