@@ -22,6 +22,7 @@ from minirag.algorithms.khop_paths import (
     nearest,
     shortest_paths,
 )
+from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.trace import ChunkStep, NodeStep, PathStep, ScoredNode, Trace
 from minirag.index.vectors import VectorIndex
@@ -379,6 +380,11 @@ def test_a_graph_without_edges():
     lone = Graph("knowledge", "a test", (Node("Selm"),), (), corpus_of(("p0", "Selm")).chunks)
     found = DALK(lone, Scripted(lambda task, fields: ENTITIES), TableEncoder(), CODE).retrieve("?")
     assert "no path or fact" in found.trace.last(StopStep).reason
+
+
+def test_an_extraction_without_triples_is_refused():
+    with pytest.raises(MiniragError, match="no usable triple"):
+        DALK.build(corpus_of(*TEXTS), extraction=extraction_of({id: [] for id, _ in TEXTS}))
 
 
 # What follow="code" changes, one at a time.

@@ -41,7 +41,7 @@ DROPPED = "farther from the wanted evidence than the neighbours kept"
 
 @dataclass(frozen=True)
 class KGPOptions(Options):
-    """The numbers are the released code's; the survey gives none.
+    """The survey's paper gives no numbers: `k` and `k_nei` are its code's, `nearest` is this kit's.
 
     graph: passages are joined by shared "entities" (the survey), or each with those "nearest" to it
         by their vectors, which needs no extraction (an alternative in the code).
