@@ -334,7 +334,7 @@ def test_what_the_model_drops_is_dropped():
     choices = {step.kind: step.offered for step in found.trace.all(ChoiceStep)}
     assert [row.dropped for row in choices["neighbours"]] == [
         "",
-        *["the model did not keep it"] * 3,
+        *["the agent did not keep it"] * 3,
     ]
 
 

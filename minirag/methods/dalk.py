@@ -26,7 +26,7 @@ from ..prompts import Task
 from .base import Sections
 from .graph_agent import ChoiceStep, Considered, GraphAgent, Relation, StopStep
 
-DROPPED = "the model did not keep it"
+DROPPED = "the agent did not keep it"
 UNLISTED = ("has_symptom", "has symptom")  # never listed behind a relation that is walked through
 
 
@@ -95,7 +95,7 @@ class DALK(GraphAgent):
         most = max(options.max_paths, options.max_neighbours)
         offered = [beside, between]
         facts, routes = paths.agent_path([asked] * 2, offered, self.graph, self.llm, most)
-        facts = replace(facts, operator="node agent")
+        facts = replace(facts, operator="node agent", summary=facts.summary.replace("path", "fact"))
         choices = [
             self.choice(kind, linked, *pair)
             for kind, *pair in (("neighbours", beside, facts), ("paths", between, routes))

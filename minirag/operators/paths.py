@@ -82,8 +82,8 @@ def agent_path(
         unread = not rows and NONE not in named
         rows = [*offered.values()][:most] if unread else rows
         paths = [ScoredPath(path.nodes, 1 / rank) for rank, (path, _) in enumerate(rows, start=1)]
-        why = "the reply names none, so all are kept" if offered and unread else "kept by the model"
-        summary = f"{len(rows)} of {count_of(offered, 'path')}: {why}"
+        why = "; the reply names none of them, so all are kept" if offered and unread else ""
+        summary = f"{len(rows)} of {count_of(offered, 'path')} kept{why}"
         edges = tuple(row[1] for row in rows)
         steps.append(PathStep("agent path", summary, paths=tuple(paths), edges=edges))
     return steps
