@@ -35,7 +35,7 @@ LEFT_OUT = {
     "kgp_graph_tfidf": "the code reads the keywords of the first passage only, a slip of indexing",
     "kgp_traversal, kg_tfidf": "a retriever that asks no model: a baseline, not the method",
     "kgp_traversal, flat bm25": "a baseline of another library than the kit's BM25",
-    "kgp_graph_knn by dot product": "vectors are of length 1 here; there a row can be its own nearest",
+    "kgp_graph_knn by dot product": "vectors have length 1 here; there a row may be its own",
     "kgp_evaluation": "metrics, which the kit has one version of",
 }
 SAME = {11: 8}  # two passages of one text: 8 stands for both in the recording
