@@ -51,7 +51,7 @@ class Considered(NamedTuple):
 class ChoiceStep(Step):
     """What an agent was offered at one depth of its walk, best first, and the nodes it stood at.
 
-    kind: "relations", "entities", "paths" or "neighbours".
+    kind: "relations" or "entities".
     """
 
     depth: int
