@@ -280,6 +280,7 @@ TRIPLES = {
 }
 TEXTS = [(id, ", ".join(triples[0])) for id, triples in TRIPLES.items()]
 QUESTION = "Who links Harrowgate Observatory and Selm?"
+NEAR = {text: [1, 1] for text in (QUESTION, *("\n".join(passage) for passage in TEXTS))}
 ENTITIES = json.dumps({"named_entities": ["Harrowgate Observatory", "Selm"]})
 WAY = "Harrowgate Observatory -> founded by -> Ilse Brandt -> born in -> Selm"
 
@@ -289,7 +290,7 @@ def walked(replies, **options):
     replies = {"question_entities": ENTITIES, **replies}
     llm = Scripted(lambda task, fields: replies.get(task, ""))
     method = DALK.build(
-        corpus_of(*TEXTS), llm, TableEncoder(), extraction=extraction_of(TRIPLES), **options
+        corpus_of(*TEXTS), llm, TableEncoder(NEAR), extraction=extraction_of(TRIPLES), **options
     )
     return method, method.retrieve(QUESTION, 4)
 
