@@ -23,7 +23,7 @@ MAX_FILES = 176
 MAX_CODE_LINES = 20_694
 # Methods in which a model steers a walk, with what only they use, are counted apart.
 AGENTS = re.compile(
-    r"minirag/(methods/(graph_agent|tog|tog2|kgp|dalk|cok)|prompts/agent_\w+|operators/agent"
+    r"minirag/(methods/(graph_agent|tog|tog2|kgp|dalk|cok)|prompts/agent_\w+|operators/(agent|paths)"
     r"|algorithms/(khop_paths|entity_scores)|corpora/kgqa|reproduce/agents\w*|widgets/agents"
     r"|evaluate/kgqa)\.py"
 )

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..algorithms.late_interaction import TokenVectors, maxsim_blocks, self_maxsim
 from ..algorithms.vectors import top_k
@@ -88,6 +89,43 @@ class TokenIndex:
         scores = [block for _, block in maxsim_blocks(asked, self.vectors)]
         stacked = np.concatenate([np.zeros((0, len(self.labels))), *scores])
         return stacked / np.maximum(own, 1e-9)[:, None]  # type: ignore[return-value]  # float64
+
+
+class TfidfIndex:
+    """The TF-IDF matrix of texts, one row for each label, as scikit-learn computes it.
+
+    Source: Survey, Sec. 5 (indices)
+    """
+
+    def __init__(self, labels: Sequence[str], texts: Sequence[str]) -> None:
+        self.labels, self.texts = tuple(labels), tuple(texts)
+        self.vectorizer, self.matrix = _tfidf(self.texts)
+
+    def similarities(
+        self, queries: Sequence[str], places: Sequence[int], refit: bool = False
+    ) -> NDArray[np.float64]:
+        """Cosines of every query with the texts at `places`, (queries, places). refit: the texts at
+        `places` alone say how rare a word is.
+        """
+        vectorizer, rows = self.vectorizer, self.matrix[[*places]]
+        if refit:
+            vectorizer, rows = _tfidf([self.texts[place] for place in places])
+        if not rows.shape[0] or not rows.shape[1]:
+            return np.zeros((len(queries), len(places)))
+        scores: NDArray[np.float64] = (vectorizer.transform(queries) @ rows.T).toarray()
+        return scores
+
+
+def _tfidf(texts: Sequence[str]) -> tuple[Any, sparse.csr_matrix]:  # Any: scikit-learn is not typed
+    """The vectorizer fitted to the texts, and their rows; without columns where no text has a
+    word.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer()
+    if not any(map(vectorizer.build_analyzer(), texts)):
+        return vectorizer, sparse.csr_matrix((len(texts), 0))
+    return vectorizer, vectorizer.fit_transform(texts)
 
 
 TextIndex = VectorIndex | TokenIndex

@@ -5,6 +5,7 @@ in.
 from .base import Method
 from .baselines import BM25Retriever, ColBERT, DenseRetriever, PropositionRetriever, VanillaRAG
 from .cok import ChainOfKnowledge
+from .dalk import DALK
 from .g_retriever import GRetriever
 from .grag import GRAG
 from .graphrag.global_search import GraphRAGGlobal
@@ -13,6 +14,7 @@ from .graphrag.text_summaries import SemanticSearch, TextSummaries
 from .hipporag import HippoRAG
 from .hyde import HyDE
 from .ircot import IRCoT, IRCoTHippoRAG
+from .kgp import KGP
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
 from .tog import ToG
@@ -28,15 +30,15 @@ METHODS: dict[str, type[Method]] = {
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
-        *(ToG, ToG2, ChainOfKnowledge),
+        *(ToG, ToG2, KGP, DALK, ChainOfKnowledge),
     )
 }
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = [
-    "GRAG", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought", "ColBERT",
-    "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HyDE",
-    "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method",
-    "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch",
-    "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
+    "DALK", "GRAG", "KGP", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought",
+    "ColBERT", "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG",
+    "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal",
+    "Method", "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency",
+    "SemanticSearch", "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
 ]  # fmt: skip

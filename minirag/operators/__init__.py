@@ -1,6 +1,9 @@
 """Stage 3 of the unified framework: the operators that every retrieval is composed of."""
 
-from . import chunk, community, node, question, relationship, subgraph
+from . import chunk, community, node, paths, question, relationship, subgraph
 from .ranking import min_max, rank
 
-__all__ = ["chunk", "community", "min_max", "node", "question", "rank", "relationship", "subgraph"]
+__all__ = [
+    "chunk", "community", "min_max", "node", "paths", "question", "rank", "relationship",
+    "subgraph",
+]  # fmt: skip

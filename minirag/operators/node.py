@@ -13,29 +13,37 @@ from numpy.typing import NDArray
 from ..algorithms.pagerank import Transitions, personalized_pagerank
 from ..core.graph import Graph
 from ..core.trace import EdgeStep, NodeStep, ScoredNode, Vector, WalkStep
-from ..index.vectors import Queries, TextIndex, VectorIndex
-from .ranking import count_of, top_items
+from ..index.vectors import Queries, TextIndex, TfidfIndex, VectorIndex
+from .ranking import Ties, count_of, rank, top_items
 
 Per = Literal["node", "entity"]
 
 
-def link(phrases: Sequence[Sequence[str]], index: TextIndex) -> list[NodeStep]:
+def link(
+    phrases: Sequence[Sequence[str]], index: TextIndex, repeats: bool = True
+) -> list[NodeStep]:
     """Link: each phrase of each question to its one nearest node.
 
-    phrases: for each question its phrases. index: of nodes. The label of a `ScoredNode` is the
-    phrase; its score is the cosine, or with a `TokenIndex` the normalised MaxSim.
+    phrases: for each question its phrases. index: of nodes. repeats: False links a phrase to the
+    nearest node that no earlier phrase of its question has (DALK's code). The label of a
+    `ScoredNode` is the phrase; its score is the cosine, or with a `TokenIndex` the normalised
+    MaxSim.
 
     Source: Survey, Sec. 6.1 (op-node); Wang, Sec. IV-B (hippo-linking)
     """
     flat = [phrase for asked in phrases for phrase in asked]
-    found: Iterator[ScoredNode] = iter(())
+    found: Iterator[tuple[str, list[int], list[float]]] = iter(())
     if flat:
-        positions, cosines = index.search(flat, k=1)
-        best = zip(flat, positions[:, 0].tolist(), cosines[:, 0].tolist())
-        found = (ScoredNode(*row) for row in best)
+        most = 1 if repeats else min(max(map(len, phrases)), len(index.labels))
+        positions, cosines = index.search(flat, k=most)
+        found = iter(zip(flat, positions.tolist(), cosines.tolist()))
     steps = []
     for asked in phrases:
-        nodes = tuple(islice(found, len(asked)))
+        nodes: tuple[ScoredNode, ...] = ()
+        for phrase, places, scores in islice(found, len(asked)):
+            taken = set() if repeats else {node.index for node in nodes}
+            free = [row for row in zip(places, scores) if row[0] not in taken]
+            nodes += tuple(ScoredNode(phrase, *row) for row in free[:1])
         items = tuple((f"{phrase} → {index.labels[i]}", cosine) for phrase, i, cosine in nodes)
         linked = f"{count_of(nodes, 'phrase')} linked to the nearest node"
         summary = linked if nodes else "nothing to link"
@@ -108,6 +116,29 @@ def vdb(questions: Queries, index: VectorIndex, k: int = 10) -> list[NodeStep]:
         nodes = tuple(ScoredNode(index.labels[i], i, score) for i, score in zip(row, scores))
         summary = f"the {len(nodes)} nodes nearest to the question"
         steps.append(NodeStep("node vdb", summary, nodes=nodes))
+    return steps
+
+
+def tfidf(
+    questions: Sequence[str], index: TfidfIndex, k: int | None = 10,
+    within: Sequence[int] | None = None, refit: bool = False, ties: Ties = "ascending",
+) -> list[NodeStep]:  # fmt: skip
+    """TF-IDF: the k nodes whose text is nearest to the question's, by the cosine of their TF-IDF
+    vectors.
+
+    within: the only nodes that are ranked; their order settles ties. refit: weigh words by how many
+    of these hold them (KGP's code), not by how many of all.
+
+    Source: Survey, Sec. 6.1 (op-node)
+    """
+    places = [*range(len(index.labels))] if within is None else [*within]
+    scores = index.similarities(questions, places, refit)
+    steps = []
+    for row in scores:
+        best = [(places[i], float(row[i])) for i in rank(row, k, ties)]
+        nodes = tuple(ScoredNode(index.labels[place], place, score) for place, score in best)
+        summary = f"{count_of(nodes, 'node')} of {len(places)}, by the words they share"
+        steps.append(NodeStep("node tf-idf", summary, nodes=nodes))
     return steps
 
 
