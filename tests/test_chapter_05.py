@@ -186,6 +186,83 @@ def test_p08_stays_among_the_first_five_only_without_specificity_and_counts(wang
         assert recalls(two[1])[at] == (100 if places[1] <= 5 else 50)
 
 
+@pytest.fixture(scope="module")
+def no_new_neighbours():
+    name = SAME["Veldmark University"]
+    itself = Triple(name, "is", name)
+    same = renamed(SAME)
+    triples = {
+        passage: tuple(itself if name in old else new for old, new in zip(rows, same[passage]))
+        for passage, rows in ANNOTATED.triples.items()
+    }
+    return build(read(triples), passage_matrix="text")
+
+
+def test_specificity_or_counts_is_enough_for_the_loss_and_new_neighbours_alone_are_not(
+    wang_merged, no_new_neighbours
+):
+    wanted = {  # (specificity, matrix) -> the rank of p08 merged, merged without new neighbours
+        (True, "text"): [9, 9],
+        (True, "incidence"): [7, 8],
+        (False, "text"): [8, 6],
+        (False, "incidence"): [5, 3],
+    }
+    at = [q.id for q in QUESTIONS].index("q17")
+    for (specificity, matrix), places in wanted.items():
+        for method, place in zip((wang_merged, no_new_neighbours), places):
+            now = method.with_options(specificity=specificity, passage_matrix=matrix)
+            assert rank(scores_of(now, "q17"), "p08") == place
+            assert recalls(now)[at] == (100 if place <= 5 else 50)
+
+
+def test_the_graph_without_new_neighbours_keeps_the_passages_of_the_university(
+    wang, wang_merged, no_new_neighbours
+):
+    def around(method, name):
+        return set(method.hippocampal_index.to_networkx().neighbors(name)) - {name}
+
+    name = "university of veldmark"
+    old = around(wang, "veldmark university") - {name}
+    assert around(no_new_neighbours, name) == old and len(around(wang_merged, name)) == 14
+    assert no_new_neighbours.adjacency.diagonal().sum() == 0  # the walk ignores the loop
+    columns = [
+        m.passage_matrix.toarray()[:, m.graph.position[name]]
+        for m in (wang_merged, no_new_neighbours)
+    ]
+    assert (columns[0] == columns[1]).all()
+    places = [m.specificity[m.graph.position[name]] for m in (wang_merged, no_new_neighbours)]
+    assert places[0] == places[1]
+
+
+def test_q17_is_the_most_fragile_question(wang, wang_merged, readers):
+    options = [
+        {"specificity": False}, {"synonymy": "none"},
+        {"propagation": "query-nodes"}, {"propagation": "neighbours"},
+        *({"restart_probability": value} for value in (0.1, 0.3, 0.7, 0.9)),
+        *({"synonymy_threshold": value} for value in (0.5, 0.6, 0.7, 0.9)),
+    ]  # fmt: skip
+    ours = recalls(wang)
+    rows = [recalls(wang.with_options(**option)) for option in options]
+    assert split(rows[0] - ours) == (["q14"], [])
+    rows += [recalls(build(readers[r], passage_matrix="text")) for r in ("rule", "model")]
+    rows = np.array([*rows, recalls(wang_merged)])
+    times = dict(zip((q.id for q in QUESTIONS), (rows != ours).sum(axis=0)))
+    assert len(rows) == 15 and times.pop("q17") == 8 and max(times.values()) == times["q13"] == 5
+    column = rows[:, [q.id for q in QUESTIONS].index("q17")]
+    assert set(column) == {50, 100}
+
+
+def test_a_test_with_sizes_gives_the_same_verdicts_on_dense_retrieval(as_written):
+    dense = recalls(mr.DenseRetriever.build(CORPUS))
+    paths = np.array([q.kind == "path-finding" for q in QUESTIONS])
+    for matrix in ("text", "incidence", "facts"):
+        lead = recalls(as_written.with_options(passage_matrix=matrix)) - dense
+        for change in (lead, lead[paths]):
+            by_signs = sign_test(int((change > 0).sum()), int((change < 0).sum()))
+            assert (sign_flip(change) < 0.05) == (by_signs < 0.05)
+            assert by_signs > 0.05 / 6
+
+
 def test_the_six_passages_of_quillon_instruments_come_first_and_p01_seventh(wang_merged):
     node = wang_merged.graph.position["quillon instruments"]
     column = wang_merged.passage_matrix.toarray()[:, node]
