@@ -379,6 +379,8 @@ PLAIN = {"specificity": False}
         ("annotations", {}, (17, 2, [6, 4])),
         ("annotations", PLAIN, (18, 3, [5, 4])),
         ("model", {}, (16, 1, [6, 5])),
+        ("model", SIMPLE, (15, 1, [8, 4])),
+        ("model", SIMPLE | {"restart_probability": 0.1}, (16, 2, [10, 3])),
     ],
 )
 def test_what_our_choices_change(ran, triples, options, expected):
@@ -508,7 +510,33 @@ def test_four_of_the_six_questions_that_fail_come_back_without_specificity(ran):
 
 def test_triples_counted_in_place_of_names_give_the_answer_of_your_turn(ran):
     method = mr.HippoRAG.build(
-        ran.corpus, llm="recorded", **ran.options | ran.wang | {"passage_matrix": "facts"}
+        ran.corpus, llm="recorded", **ran.options | ran.three | {"passage_matrix": "facts"}
     )
     assert (len(ran.whole(method)), len(paths(ran, method))) == (19, 5)
-    assert "q14" not in ran.whole(method)
+    assert ran.gold_ranks(method, ran.question) == [6, 2]
+
+
+@pytest.mark.parametrize("synonymy", ["none", "add"])
+@pytest.mark.parametrize("matrix", ["incidence", "text"])
+@pytest.mark.parametrize("specificity", [True, False])
+def test_with_the_models_triples_one_path_finding_question_is_whole(
+    ran, synonymy, matrix, specificity
+):
+    method = mr.HippoRAG.build(
+        ran.corpus, llm="recorded", synonymy=synonymy, passage_matrix=matrix,
+        specificity=specificity,
+    )  # fmt: skip
+    assert len(paths(ran, method)) == 1
+
+
+def test_the_names_of_the_passages_are_not_used(ran):
+    named = mr.Extraction("named", ran.annotated.entities, ran.merged)
+    method = mr.HippoRAG.build(ran.corpus, llm="recorded", **ran.options | {"extraction": named})
+    scores = method.retrieve(ran.question.text).trace.last(mr.ChunkStep).scores
+    assert np.array_equal(scores, ran.package_scores)
+
+
+def test_the_query_nodes_share_a_component_of_194_nodes(ran):
+    parts = list(nx.connected_components(ran.graph))
+    asked = [part for part in parts if {ran.medal, ran.disease} & part]
+    assert len(parts) == 39 and [len(part) for part in asked] == [194]

@@ -37,7 +37,7 @@ print(len(mentions), "passages,", len(names), "names:", ", ".join(names))
 # ## 1. Which name stands in which passage?
 #
 # A matrix with a row for each passage and a column for each name, 1 where the passage mentions the name and 0 elsewhere. (The paper counts the
-# mentions, and so does the package by default; specificity needs the zeros and ones, `passage_matrix="incidence"`.)
+# mentions, and so does the package by default; its option `passage_matrix="incidence"` gives zeros and ones. From them step 2 counts passages.)
 #
 # **Predict first.** What stands in the first row under *harbour*, which the first passage mentions twice?
 #
@@ -111,6 +111,7 @@ assert np.shape(found) == (3,), f"three names have three numbers; yours: {np.sha
 assert found[0] < found[1], "the name that stands everywhere gets the most: specificity is one divided by the number of passages"
 logs = np.log(4 / np.array([4, 2, 3]))
 assert not any(np.allclose(found, wrong) for wrong in (logs, logs + 1, logs / np.log(2))), "that is inverse document frequency with its logarithm, which needs the number of all passages; specificity is one divided by the number of passages with the name"
+assert not np.allclose(found, 1 / (1 + np.log([4, 2, 3]))), "you take the logarithm of the number of passages; specificity is one divided by the number itself"
 assert not np.allclose(found, 1 - matrix.mean(axis=0)), "that is the share of passages without the name; the paper takes one divided by their number with it"
 assert np.allclose(found, [1 / 4, 1 / 2, 1 / 3]), f"in 4, 2 and 3 passages: 1/4, 1/2, 1/3; yours: {np.round(found, 3).tolist()}"
 
@@ -146,6 +147,7 @@ found = reset_vector([2, 0, 2], np.array([0.25, 1.0, 0.5, 0.2]))
 assert found is not None and np.shape(found) == (4,), "reset_vector returns a number for every node, zero for those not linked"
 assert not np.allclose(found, [1, 0, 1, 0]), "every linked node weighs 1 in your version: it has to weigh its specificity"
 assert not np.allclose(found, [0.25, 0, 1, 0]), "two names of the question lead to node 2, and you count it twice: assign, do not add"
+assert not np.allclose(found, np.array([1, 0, 2, 0]) / 3), "you divide by the sum, as chapter 04 does; personalized_pagerank does that itself, so leave the weights as they are"
 assert np.allclose(found, [0.25, 0, 0.5, 0]), f"node 0 gets 0.25 and node 2 gets 0.5; yours: {np.round(found, 3).tolist()}"
 assert np.allclose(reset_vector([], np.ones(3)), 0), "a question without names has a reset of zeros"
 
@@ -258,6 +260,12 @@ still = [no_walk, no_walk / (ones @ weights)]
 assert not any(np.allclose(found, scores) for scores in still), "nobody walks in your version: from reset to passages without PageRank"
 half = matrix @ personalized_pagerank(adjacency, ones * weights, 0.5)
 assert not np.allclose(found, half), "your walk uses a damping of 0.5, whatever was asked for: hand damping on"
+swapped = matrix @ personalized_pagerank(adjacency, ones * weights, 0.4)
+assert not np.allclose(found, swapped), "your walk restarts with probability damping; damping is the probability of following an edge"
+twice = matrix @ (weights * personalized_pagerank(adjacency, ones * weights, 0.6))
+assert not np.allclose(found, twice), "the specificity comes before and after the walk in your version; it belongs before it only"
+everywhere = matrix @ personalized_pagerank(adjacency, weights, 0.6)
+assert not np.allclose(found, everywhere), "your walk restarts at every node; it restarts at the linked nodes only"
 assert np.allclose(found, matrix @ personalized_pagerank(adjacency, ones * weights, 0.6)), "something else is different: go through the parts one by one"
 
 # %% [markdown]
@@ -331,6 +339,11 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   by: np.log(len(matrix) / matrix.sum(axis=0))
 #   hint: inverse document frequency with its logarithm
 # - item: specificity
+#   name: one by the logarithm
+#   replace: 1 / matrix.sum(axis=0)
+#   by: 1 / (1 + np.log(matrix.sum(axis=0)))
+#   hint: you take the logarithm
+# - item: specificity
 #   name: share of passages without the name
 #   replace: 1 / matrix.sum(axis=0)
 #   by: 1 - matrix.mean(axis=0)
@@ -345,6 +358,11 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: reset[node] = weights[node]
 #   by: reset[node] = 1
 #   hint: it has to weigh its specificity
+# - item: reset-vector
+#   name: divided by the sum
+#   replace: return reset
+#   by: return reset / (reset.sum() or 1)
+#   hint: you divide by the sum
 # - item: passage-scores
 #   name: mean instead of sum
 #   replace: matrix @ probabilities
@@ -384,3 +402,18 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: reset, damping)
 #   by: reset)
 #   hint: hand damping on
+# - item: retrieve
+#   name: damping read as the restart probability
+#   replace: reset, damping)
+#   by: reset, 1 - damping)
+#   hint: your walk restarts with probability damping
+# - item: retrieve
+#   name: specificity before and after the walk
+#   replace: passage_scores(matrix, personalized
+#   by: passage_scores(matrix, specificity(matrix) * personalized
+#   hint: before and after the walk
+# - item: retrieve
+#   name: restart at every node
+#   replace: reset_vector(linked, specificity(matrix))
+#   by: specificity(matrix)
+#   hint: your walk restarts at every node
