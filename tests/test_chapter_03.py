@@ -483,6 +483,56 @@ def test_without_the_word_between_the_rule_joins_her_to_the_medal(corpus, llm):
         assert (("Katarzyna Wasik", "Candlemas Medal") in ends) is joined
 
 
+def test_the_rules_graph_needs_the_word_and_the_spelling_mended(corpus, llm):
+    def beside_both(text, bare):
+        chunks = [replace(c, text=text(c.text)) if c.id == "p17" else c for c in corpus.chunks]
+        read = graphs.extract(replace(corpus, chunks=tuple(chunks)), llm)
+        links = nx.Graph(graphs.knowledge_graph(chunks, read).to_networkx())
+        if bare:
+            links = nx.relabel_nodes(links, {"katarzyna wąsik": "katarzyna wasik"})
+        return set(links[MEDAL]) & set(links[DISEASE])
+
+    def shorter(text):
+        return text.replace(" on Saturdays", "")
+
+    assert not beside_both(shorter, False) and not beside_both(str, True)
+    assert beside_both(shorter, True) == {"katarzyna wasik"}
+
+
+def test_the_rule_joins_her_to_the_medal_in_the_textual_graph_for_it_keeps_no_dates(chunks, llm):
+    types = ("organization", "person", "geo", "event", "date", "other")
+    for kept, beside in (({}, "Candlemas Medal"), ({"entity_types": types}, "Saturdays")):
+        elements = graphs.extract_elements(chunks, llm, **kept)
+        textual = graphs.textual_knowledge_graph(chunks, elements, llm).to_networkx()
+        assert beside in textual["Katarzyna Wasik"]
+        assert ("Candlemas Medal" in textual["Katarzyna Wasik"]) is (not kept)
+
+
+@pytest.mark.parametrize("q15_too", [False, True])
+def test_with_the_bad_starts_moved_synonymy_adds_little_or_nothing(corpus, as_written, q15_too):
+    encoder = minirag.load_encoder("minilm")
+    queries = encoder.encode([q.text for q in corpus.questions], kind="query")
+    usual = {"lanthorn disease": DISEASE}
+    if q15_too:
+        usual["veldmark university"] = "university of veldmark"
+    added, without = {}, {}
+    for name, graph in as_written.items():
+        vectors = encoder.encode([f"{node.name} " for node in graph.nodes])
+        best = [graph.nodes[i].name for i in (queries @ vectors.T).round(6).argmax(axis=1)]
+        recall = []
+        for one in (graph, with_synonyms(graph)):
+            links, shares = one.to_networkx(), []
+            for q, start in zip(corpus.questions, [usual.get(n, n) for n in best]):
+                near = [one.nodes[one.position[n]] for n in (start, *links[start])]
+                ids = {corpus.chunks[i].id for node in near for i in node.chunks}
+                shares.append(100 * len(ids & set(q.gold)) / len(q.gold))
+            recall.append(float(np.mean(shares)))
+        without[name], added[name] = round(recall[0], 1), round(recall[1] - recall[0], 1)
+    assert set(added.values()) == {0.0 if q15_too else 2.1}
+    if not q15_too:
+        assert without == {"rule": 81.9, "model": 86.1, "notes": 81.9}
+
+
 def test_two_right_pairs_are_the_gain_of_one_hop_for_every_reader(corpus, as_written):
     encoder = minirag.load_encoder("minilm")
     queries = encoder.encode([q.text for q in corpus.questions], kind="query")

@@ -81,6 +81,7 @@ kept = normalise("Lena Ó Briain")
 assert "ó" in kept, f"the letter ó is gone, and the name is now {kept!r}: letters of every script stay"
 assert normalise("北京") == "北京", "letters of every script stay, Chinese ones included"
 assert normalise("1902") == "1902", "digits are part of a name"
+assert normalise("Straße") == "straße", f"'Straße' became {normalise('Straße')!r}: lower() only lower-cases, casefold() also writes ß as ss"
 assert normalise("tide_tables") == "tide tables", "an underscore is no letter: it becomes a space, too"
 assert normalise("M. Brisling") == "m  brisling", "each character becomes one space: the full stop and the space make two"
 assert normalise(" (the fire). ") == "the fire", "spaces at the two ends remain: remove them, after the punctuation has become spaces"
@@ -219,8 +220,8 @@ assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, 
 # %% [markdown]
 # ## 5. Names that mean the same
 #
-# *harbour* and *the harbour master* stay two nodes, but an encoder finds names alike. For each such pair a synonymy edge is added, in both directions, weighted
-# by the cosine, *on top of* what the statements say. (HippoRAG's released code lets the cosine replace the number of statements. The package has both.)
+# *tide tables* and *the tide tables* mean the same and are two nodes. An encoder finds such names alike. For each pair of them a synonymy edge is added, in
+# both directions, weighted by the cosine, *on top of* what the statements say. (HippoRAG's released code lets the cosine replace the number of statements. The package has both.)
 
 # %% nbgrader={"grade": false, "grade_id": "with-synonyms", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def with_synonyms(weights, pairs):
@@ -312,6 +313,11 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   replace: phrase.lower()
 #   by: phrase
 #   hint: capital letters are left
+# - item: normalise
+#   name: casefold
+#   replace: phrase.lower()
+#   by: phrase.casefold()
+#   hint: lower() only lower-cases
 # - item: normalise
 #   name: spaces at the ends
 #   replace: .strip()
