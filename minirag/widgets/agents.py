@@ -2,131 +2,98 @@
 place.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from html import escape
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from ..core.corpus import Question
 from ..core.errors import MiniragError
 from ..llm import LLM, Completion, Counts
 from ..operators.agent import ChoiceStep, triple_text
 from ..prompts.agent_walk import ENTITY, THOUGHT, relation_key
 from ..prompts.task import Fields, Messages, Task
 from ..viz import Figure, draw_graph, layout
-from .explorer import CELL, Choice, Explorer, Slider
+from .explorer import Choice, Explorer, Slider
 
 if TYPE_CHECKING:
     from ..methods.tog import Walker
+    from ..viz.scene import Point
 
 Spot = tuple[str, tuple[str, ...]]  # an entity, and the triples found on the way to it
 Choices = Mapping[Spot, tuple[str, ...]]  # the relations that a reader chose there
 Triple = tuple[str, str, str]
 AGENT = "agent"
-SHOWN = 30  # nodes
-
-
-class Offered(NamedTuple):
-    """The relations that an agent was offered at an entity, and where that was."""
-
-    relations: tuple[str, ...]
-    spot: Spot
+READER = {"": "the reader's choice", "not chosen": "not chosen by the reader"}
+DRAWN = 30  # nodes
 
 
 class Overruled(LLM):
     """The model of a method, except where a reader chooses the relations in its place.
 
-    choices: the reader's relations at each spot. ToG asks for one entity at a time, so that the
-    model is not asked there; ToG-2 asks for all at once, and the reader's lines replace the model's
-    for that entity. `asked` keeps the name and the fields of every task.
+    ToG asks for one entity at a time, and the model is not asked about the reader's; ToG-2 asks for
+    all at once, and the reader's lines replace the model's for that entity. `offered` has for each
+    depth the relations of each entity, and its spot; `judged` what the model judged to be enough or
+    not.
     """
 
     def __init__(self, live: LLM, choices: Choices) -> None:
         if live.waits:
-            raise MiniragError("a walk is shown step by step; a batch cannot answer it in time.")
-        self.note, self.is_model, self.name = live.note, live.is_model, live.name
+            raise MiniragError("a walk that waits for a batch cannot be shown step by step.")
         super().__init__()
-        self.live, self.choices = live, choices
-        self.name += "; a reader overruled its choice of relations" if choices else ""
-        self.asked, self.by_reader = list[tuple[str, Fields]](), 0
+        told = f"; a reader overruled it at {len(choices)} of its choices" if choices else ""
+        self.live, self.choices, self.told, self.is_model = live, choices, told, live.is_model
+        self.name, self.by_reader, self.last = live.name + told, 0, ""
+        self.offered, self.judged = list[dict[str, tuple[list[str], Spot]]](), list[Fields]()
 
     def signed(self, spent: Counts) -> str:
-        """Who answered, and at how many entities the reader chose."""
-        told = f"; a reader chose the relations of {len(self.choices)}" if self.choices else ""
-        return f"{self.live.signed(spent)}{told}"
+        return self.live.signed(spent - Counts(calls=self.by_reader)) + self.told
 
     def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
-        self.asked.append((task.name, fields))
-        found, entity = tuple(fields.get("found", ())), fields.get("entity", "")
-        if task.name == "choose_relations" and (entity, found) in self.choices:
+        before, self.last = self.last, task.name
+        self.judged += [fields] if task.name.startswith("examine") else []
+        if not task.name.startswith("choose_relations"):
+            return self.live.complete(task, messages, fields)
+        self.offered += [] if before == task.name == "choose_relations" else [{}]
+        found, own = tuple(fields["found"]), dict[str, str]()
+        for name, known in fields.get("entities") or [(fields["entity"], fields["relations"])]:
+            self.offered[-1][name] = list(known), (name, found)
+            if (chosen := self.choices.get((name, found))) is not None:
+                lines = (f"{{{each} (Score: {1 / len(chosen):.4f})}}" for each in chosen)
+                own[name] = "\n".join(lines)
+        if own and "entity" in fields:
             self.by_reader += 1
-            return Completion(as_reply(self.choices[entity, found]))
+            return Completion(own[fields["entity"]])
         reply = self.live.complete(task, messages, fields)
-        if task.name == "choose_relations_of_all":
-            names = [name for name, _ in fields["entities"]]
-            own = {n: as_reply(self.choices[n, found]) for n in names if (n, found) in self.choices}
-            _, *parts = ENTITY.split(THOUGHT.sub(" ", reply.text))
-            said = {n.strip(): lines for n, lines in zip(parts[::2], parts[1::2])} if own else {}
-            rows = "\n".join(f"Entity 1: {n}\n{text.strip()}" for n, text in (said | own).items())
-            reply = replace(reply, text=rows if own else reply.text)
-        return reply
-
-
-def as_reply(relations: Sequence[str]) -> str:
-    """Relations in the format of the task, with equal scores that sum to 1."""
-    return "\n".join(f"{{{name} (Score: {1 / len(relations):.4f})}}" for name in relations)
+        _, *parts = ENTITY.split(THOUGHT.sub(" ", reply.text))
+        said = [row for row in zip(map(str.strip, parts[::2]), parts[1::2]) if row[0] not in own]
+        rows = [f"Entity 1: {name}\n{text.strip()}" for name, text in [*own.items(), *said]]
+        return replace(reply, text="\n".join(rows)) if own else reply
 
 
 class AgentWalk:
     """What ToG or ToG-2 did for one question: what the agent was offered at each depth, what it
     kept, and why the rest was dropped.
 
-    choices: the relations that a reader chose, see `overrule`. `llm` counts the calls of this walk
-    alone.
+    choices: the relations that a reader chose, see `overrule`. `llm` counts this walk alone.
     """
 
-    def __init__(
-        self, method: "Walker", question: Question | str, choices: Choices | None = None
-    ) -> None:
-        self.question = question.text if isinstance(question, Question) else question
-        self.method, self.choices, live = copy(method), dict(choices or {}), method.llm
+    def __init__(self, method: "Walker", question: str, choices: Choices | None = None) -> None:
+        self.method, self.question, self.choices = copy(method), question, choices or {}
         vars(self.method).pop("agent", None)  # which holds the method's own model
-        live = live.live if isinstance(live, Overruled) else live
-        self.llm = self.method.llm = Overruled(live, self.choices)
+        live = method.llm.live if isinstance(method.llm, Overruled) else method.llm
+        self.method.llm = self.llm = Overruled(live, self.choices)
         self.trace = self.method.retrieve(self.question).trace
         self.reason = self.trace.last("stop").summary
+        self.depths = range(1, len(self.llm.offered) + 1)
 
-    @property
-    def depths(self) -> range:
-        """The depths at which the agent was asked, from 1 on."""
-        return range(1, len(self._offered) + 1)
-
-    @cached_property
-    def _offered(self) -> list[dict[str, Offered]]:
-        asked = (fields for name, fields in self.llm.asked if name.startswith("choose_relations"))
-        found = []
-        for step in self._steps("relations"):
-            first = next(asked)
-            rows = first.get("entities")  # all in one prompt, or a prompt for each
-            same = [first, *islice(asked, 0 if rows else len(step.topics) - 1)]
-            rows = rows or [(fields["entity"], fields["relations"]) for fields in same]
-            spots = [
-                (name, tuple(each["found"])) for (name, _), each in zip(rows, same * len(rows))
-            ]
-            found.append({s[0]: Offered(tuple(r), s) for (_, r), s in zip(rows, spots)})
-        return found
-
-    def _steps(self, kind: str) -> list[ChoiceStep]:
-        return [step for step in self.trace.all(ChoiceStep) if step.kind == kind]
-
-    def offered(self, depth: int) -> dict[str, Offered]:
-        """Entity -> the relations that were offered there; raises `MiniragError` beyond the end."""
+    def offered(self, depth: int) -> dict[str, tuple[list[str], Spot]]:
+        """Entity of the frontier -> the relations that it has to offer, and where that is."""
         if depth not in self.depths:
-            raise MiniragError(f"depth {depth}: the walk has {len(self.depths)} depths.")
-        return self._offered[depth - 1]
+            raise MiniragError(f"depth {depth}: this walk ended after depth {len(self.depths)}.")
+        return self.llm.offered[depth - 1]
 
     def frontier(self, depth: int) -> list[str]:
         """The entities at which the agent chose relations."""
@@ -134,192 +101,138 @@ class AgentWalk:
 
     def table(self, depth: int) -> list[dict[str, Any]]:  # Any: texts, a score, a truth
         """What was offered, best first: the relations, then the entities behind those followed."""
-        spots = [each for each in self.offered(depth).values() if each.spot in self.choices]
-        own = {f"{each.spot[0]}: {name}" for each in spots for name in each.relations}
-        reader = {"": "the reader's choice", "not chosen": "not chosen by the reader"}
-        rows = []
-        for step in (s for s in self.trace.all(ChoiceStep) if s.depth == depth):
+        offers, rows = self.offered(depth).values(), []
+        own = {f"{at[0]}: {name}" for known, at in offers if at in self.choices for name in known}
+        for step in (step for step in self.trace.all(ChoiceStep) if step.depth == depth):
             for label, score, why in step.offered:
-                kept = {"kind": step.kind, "offered": label, "score": score, "kept": not why}
-                mine = step.kind == "relations" and label in own
-                rows.append({**kept, "why": reader.get(why, why) if mine else why})
+                row = {"kind": step.kind, "offered": label, "score": score, "kept": not why}
+                rows.append({**row, "why": READER.get(why, why) if label in own else why})
         return rows
 
     def evidence(self, depth: int) -> tuple[list[str], list[str]]:
-        """The triples and the passages by which the model last judged whether they are enough."""
-        judged = [fields for name, fields in self.llm.asked if name.startswith("examine")]
-        last = judged[:depth][-1] if judged else {}
+        """The triples and passages by which the model last judged whether they are enough."""
+        last = (self.llm.judged[:depth] or [{}])[-1]
         return list(last.get("triples", ())), list(last.get("passages", ()))
 
     @property
     def summary(self) -> str:
         """Why the walk stopped, what it cost, and who answered."""
-        spent = self.llm.ledger.total - Counts(calls=self.llm.by_reader)
+        spent = self.llm.ledger.total
         tokens = f"{spent.prompt_tokens:,} tokens read, {spent.completion_tokens:,} written"
-        cost = f"{spent.calls} calls, {tokens}"
-        return f"Stopped: {self.reason}.\n{cost}.\nAnswers: {self.llm.signed(spent)}."
+        calls = f"{spent.calls - self.llm.by_reader} calls of the agent, {tokens}"
+        return f"Stopped: {self.reason}.\n{calls}.\nAnswered by: {self.llm.signed(spent)}."
 
     def overrule(self, depth: int, entity: str, *relations: str) -> "AgentWalk":
-        """A new walk that follows these relations from an entity of the frontier (none: it goes on
-        from the others); the agent, or the rule, chooses everything else.
+        """A new walk, in which the reader follows these relations (or none) from an entity of the
+        frontier, and the agent chooses all else.
         """
-        if entity not in self.offered(depth):
-            listed = ", ".join(self.frontier(depth))
-            raise MiniragError(f"{entity!r} is not at the frontier of depth {depth}: {listed}.")
-        known, spot = self.offered(depth)[entity]
-        wanted = tuple(dict.fromkeys(map(relation_key, relations)))
-        if unknown := [name for name in wanted if name not in known]:
-            raise MiniragError(f"{unknown[0]!r} is not offered there: {', '.join(known)}.")
-        return AgentWalk(self.method, self.question, {**self.choices, spot: wanted})
+        chosen, offers = tuple(dict.fromkeys(map(relation_key, relations))), self.offered(depth)
+        if entity not in offers or not {*chosen} <= {*offers[entity][0]}:
+            there = "; ".join(f"{name}: {', '.join(known)}" for name, (known, _) in offers.items())
+            raise MiniragError(f"{entity}: {', '.join(chosen)} is not offered, but {there}.")
+        return AgentWalk(self.method, self.question, {**self.choices, offers[entity][1]: chosen})
 
-    def _edges(self, depth: int) -> dict[str, Triple]:
-        """Triple as prompts show it -> its names, for all that the offered relations lead to."""
-        graph, found = self.method.graph, dict[str, Triple]()
-        place = {node.name: i for i, node in enumerate(graph.nodes)}
-        for name, (known, _) in self.offered(depth).items():
-            for relation in self.method.relations[place[name]]:
-                for at in relation.edges if relation_key(relation.name) in known else ():
+    def _drawn(self, last: int) -> tuple[dict[str, Triple], list[list[Triple]]]:
+        """Up to a depth: all triples that the offered relations lead to, by their texts, and those
+        kept at each depth.
+        """
+        graph, nodes = self.method.graph, [node.name for node in self.method.graph.nodes]
+        every, kept = dict[str, Triple](), list[list[Triple]]()
+        for depth in range(1, last + 1):
+            for name, (known, _) in self.offered(depth).items():
+                ways = self.method.relations[nodes.index(name)]
+                for at in (e for w in ways if relation_key(w.name) in known for e in w.edges):
                     e = graph.edges[at]
-                    ends = (graph.nodes[e.source].name, e.name, graph.nodes[e.target].name)
-                    found[triple_text(graph, at)] = ends
-        return found
-
-    def _kept(self, depth: int) -> list[str]:
-        rows = (row for row in self.table(depth) if row["kind"] == "entities" and row["kept"])
-        return [row["offered"] for row in rows]
+                    every[triple_text(graph, at)] = nodes[e.source], e.name, nodes[e.target]
+            rows = (r for r in self.table(depth) if r["kept"] and r["kind"] == "entities")
+            kept.append([every[row["offered"]] for row in rows])
+        return every, kept
 
     @cached_property
-    def _around(self) -> tuple[list[str], dict[Any, Any]]:
-        """The nodes that are drawn and their places: those walked over, then those weighed, then
-        other neighbours.
-        """
-        import networkx as nx
-
-        named, every = [n for d in self.depths for n in self.frontier(d)], dict[str, Triple]()
-        for depth in self.depths:
-            every |= self._edges(depth)
-        kept = [label for depth in self.depths for label in self._kept(depth)]
-        weighed = [each.label for step in self._steps("entities") for each in step.offered]
-        for label in (*kept, *weighed, *every):
-            named += [every[label][0], every[label][2]]
-        shown = list(dict.fromkeys(named))[:SHOWN]
-        part = nx.Graph()
-        part.add_nodes_from(shown)
-        part.add_edges_from((s, t) for s, _, t in every.values() if {s, t} <= set(shown))
-        return shown, layout(part, highlight={"frontier": self.frontier(1) if self.depths else []})
+    def _places(self) -> "dict[str, Point]":
+        """Where nodes are drawn at every depth: those kept, then those offered."""
+        every, kept = self._drawn(len(self.depths))
+        names = names_of([*chain(*kept), *every.values()])
+        return layout(as_graph([*dict.fromkeys([*self.frontier(1), *names])][:DRAWN], every))
 
     def figure(self, depth: int) -> Figure:
         """The graph around the walk: bold what was kept up to this depth, thin what was offered and
         dropped. Nodes keep their places over all depths.
         """
-        import networkx as nx
-
-        (shown, places), every = self._around, dict[str, Triple]()
-        for each in range(1, depth + 1):
-            every |= self._edges(each)
-        inside = [row for row in every.values() if {row[0], row[2]} <= set(shown)]
-        kept = [every[label] for each in range(1, depth + 1) for label in self._kept(each)]
-        drawn = nx.MultiDiGraph()
-        drawn.add_nodes_from(shown)
-        drawn.add_edges_from((s, t, {"name": name}) for s, name, t in inside)
-        seen = {name for s, _, t in every.values() for name in (s, t)}
-        new = [n for label in self._kept(depth) for n in (every[label][0], every[label][2])]
-        here = self.frontier(depth)
-        roles = {"frontier": here, "kept": [n for n in new if n not in here and n in shown]}
-        groups = {name: "offered so far" for name in shown if name in seen}
-        paths = [[s, t] for s, _, t in kept if {s, t} <= set(shown)]
-        left = len(seen - set(shown))
-        caption = f"Depth {depth}." + (
-            f" {left} neighbours that were offered are not drawn." if left else ""
-        )
+        (every, kept), places, here = self._drawn(depth), self._places, self.frontier(depth)
+        seen, new = names_of(every.values()), [n for n in names_of(kept[-1]) if n not in here]
+        caption = f"Depth {depth}. Not drawn: {len(seen.keys() - places)} nodes that were offered."
         return draw_graph(
-            drawn, places, highlight=roles, edge_labels=True, node_groups=groups, paths=paths,
-            path_name="kept", caption=caption,
+            as_graph([*places], every), places, caption=caption, edge_labels=True,
+            highlight={"frontier": here, "kept at this depth": [n for n in new if n in places]},
+            node_groups={name: "offered so far" for name in seen if name in places},
+            paths=[[s, t] for s, _, t in chain(*kept) if {s, t} <= {*places}],
+            path_name="triples kept",
         )  # fmt: skip
+
+
+def names_of(triples: Iterable[Triple]) -> dict[str, None]:
+    """The subjects and objects, each once."""
+    return dict.fromkeys(name for row in triples for name in row[::2])
+
+
+def as_graph(names: list[str], triples: Mapping[str, Triple]) -> Any:  # a networkx graph
+    """The triples among these nodes."""
+    import networkx as nx
+
+    graph, rows = nx.MultiDiGraph(), triples.values()
+    graph.add_nodes_from(names)
+    graph.add_edges_from((s, t, {"name": name}) for s, name, t in rows if {s, t} <= {*names})
+    return graph
 
 
 class WalkStepper(Explorer):
     """A depth, an entity of its frontier, and the relation that the reader follows from there."""
 
-    def __init__(self, method: "Walker", question: Question | str) -> None:
+    def __init__(self, method: "Walker", question: str) -> None:
         self.walk = AgentWalk(method, question)
-        depth = Slider("depth", "depth", 1, method.chosen.depth, 1, 1)
-        super().__init__(
-            depth, *(Choice(name, name, (("", AGENT),), AGENT) for name in ("entity", "relation"))
-        )
-        self._offer()
-
-    @property
-    def depth(self) -> int:
-        """The depth that is shown: the last one where the walk ended before the slider's."""
-        return min(self.state["depth"], len(self.walk.depths))
+        if not self.walk.depths:
+            raise MiniragError(f"there is no walk to show: {self.walk.reason}.")
+        choices = [Choice(name, name, (("", AGENT),), AGENT) for name in ("entity", "relation")]
+        super().__init__(Slider("depth", "depth", 1, method.chosen.depth, 1, 1), *choices)
+        self.changed("depth")
 
     def changed(self, name: str) -> None:
         """Walk again where the reader chose; offer what the new state has."""
-        if name == "relation" and self.walk.depths:
-            spot, chosen = self._here().spot, self.state["relation"]
-            choices = {at: names for at, names in self.walk.choices.items() if at != spot}
-            choices |= {} if chosen == AGENT else {spot: chosen}
-            self.walk = AgentWalk(self.walk.method, self.walk.question, choices)
-        self._offer()
+        state, walk = self.state, self.walk
+        if name == "relation":
+            spot = walk.offered(state["depth"])[state["entity"]][1]
+            choices = {at: own for at, own in walk.choices.items() if at != spot}
+            choices |= {} if state["relation"] == AGENT else {spot: state["relation"]}
+            walk = self.walk = AgentWalk(walk.method, walk.question, choices)
+        state["depth"] = min(state["depth"], len(walk.depths))
+        here = walk.frontier(state["depth"])
+        state["entity"] = state["entity"] if state["entity"] in here else here[0]
+        known, spot = walk.offered(state["depth"])[state["entity"]]
+        state["relation"] = walk.choices.get(spot, AGENT)
+        options = [("as the agent chooses", AGENT), ("none", ()), *((n, (n,)) for n in known)]
+        self.controls["entity"] = Choice("entity", "At", tuple(zip(here, here)), here[0])
+        self.controls["relation"] = Choice("relation", "Follow", tuple(options), AGENT)
 
-    def _here(self) -> Offered:
-        return self.walk.offered(self.depth)[self.state["entity"]]
-
-    def _offer(self) -> None:
-        """The entities and the relations at this depth."""
-        names = self.walk.frontier(self.depth) if self.walk.depths else [""]
-        entity = self.state["entity"] if self.state["entity"] in names else names[0]
-        self.state["entity"], self.state["relation"] = entity, AGENT
-        options = [("as the agent chooses", AGENT), ("none", ())]
-        if self.walk.depths:
-            options += [(name, (name,)) for name in self._here().relations]
-            self.state["relation"] = self.walk.choices.get(self._here().spot, AGENT)
-        entities = tuple((name, name) for name in names)
-        self.controls["entity"] = Choice("entity", "At", entities, entity)
-        label = "Follow"
-        self.controls["relation"] = Choice("relation", label, tuple(options), AGENT)
-
-    def figure(self) -> Figure | None:
-        return self.walk.figure(self.depth) if self.walk.depths else None
-
-    def _lines(self) -> list[str]:
-        """The state above the table."""
-        if not self.walk.depths:
-            return []
-        beyond = self.state["depth"] > self.depth
-        ended = f"; the walk ended before depth {self.state['depth']}" if beyond else ""
-        lines = [f"Depth {self.depth} of {len(self.walk.depths)}{ended}."]
-        lines += [f"Frontier: {', '.join(self.walk.frontier(self.depth))}."]
-        shown = "the agent" if self.state["relation"] == AGENT else "a reader"
-        return [*lines, f"At {self.state['entity']}, {shown} chooses."]
-
-    def html(self) -> str:
-        figure, rows = self.figure(), ""
-        for row in self.walk.table(self.depth) if self.walk.depths else ():
-            cells = [row["kind"], row["offered"], f"{row['score']:.3f}", row["why"] or "kept"]
-            style = "font-weight:bold" if row["kept"] else "color:#555555"
-            cells = [f"<td {CELL}>{escape(cell)}</td>" for cell in cells]
-            rows += f"<tr style='{style}'>{''.join(cells)}</tr>"
-        triples, passages = self.walk.evidence(self.depth)
-        parts = [f"<p>{escape(self.walk.question)}</p>", figure.svg if figure else ""]
-        parts += [f"<p>{'<br>'.join(map(escape, self._lines()))}</p><table>{rows}</table>"]
-        parts += [
-            f"<p><b>Evidence so far: {len(triples)} triples, {len(passages)} passages.</b></p>"
-        ]
-        listed = [*triples, *(f"{text[:120]} ..." for text in passages)]
-        parts += ["<ul>", *(f"<li>{escape(text)}</li>" for text in listed), "</ul>"]
-        return "".join([*parts, *(f"<p>{escape(x)}</p>" for x in self.walk.summary.split("\n"))])
+    def figure(self) -> Figure:
+        return self.walk.figure(self.state["depth"])
 
     def describe(self) -> str:
-        lines = [self.walk.question, *self._lines()]
-        for row in self.walk.table(self.depth) if self.walk.depths else ():
-            lines.append(f"  {row['score']:.3f}  {row['offered']} [{row['why'] or 'kept'}]")
-        triples, passages = self.walk.evidence(self.depth)
-        lines += [f"evidence so far: {len(triples)} triples, {len(passages)} passages"]
-        return "\n".join([*lines, *(f"  {text}" for text in triples), self.walk.summary])
+        depth, walk, by = self.state["depth"], self.walk, self.state["relation"]
+        here = f"Depth {depth} of {len(walk.depths)}, frontier: {', '.join(walk.frontier(depth))}"
+        chooser = f"At {self.state['entity']} the {by if by == AGENT else 'reader'} chooses"
+        rows, (triples, passages) = walk.table(depth), walk.evidence(depth)
+        lines = [f"  {r['score']:.3f}  {r['offered']} [{r['why'] or 'kept'}]" for r in rows]
+        lines += [f"Evidence so far: {len(triples)} triples, {len(passages)} passages"]
+        lines += [f"  {' '.join(text.split())[:100]}" for text in (*triples, *passages)]
+        return "\n".join([walk.question, here, chooser, *lines, walk.summary])
+
+    def html(self) -> str:
+        return (
+            f"{self.figure().svg}<pre style='white-space:pre-wrap'>{escape(self.describe())}</pre>"
+        )
 
 
-def walk_stepper(method: "Walker", question: Question | str) -> WalkStepper:
+def walk_stepper(method: "Walker", question: str) -> WalkStepper:
     """The stepper for a walk of ToG or ToG-2; `view()` shows it."""
     return WalkStepper(method, question)
