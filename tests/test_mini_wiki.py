@@ -253,12 +253,22 @@ def test_the_graph_is_loaded_page_by_page():
     assert list(corpus.extractions) == ["triples"]
     graph = corpus.extractions["triples"]
     assert graph.source == "hand-written triples"
-    assert graph.entities[PAGE["Cadmoor"]] == ("Cadmoor",)
+    of_page = graph.triples[PAGE["Cadmoor"]]
+    assert graph.entities[PAGE["Cadmoor"]] == (
+        *dict.fromkeys(["Cadmoor", *(t.object for t in of_page)]),
+    )
     assert (
         Triple("Ashlock Engineering", "headquarters location", "Quenby")
         in (graph.triples[PAGE["Ashlock Engineering"]])
     )
     assert sum(map(len, graph.triples.values())) == len(TRIPLES)
+
+
+def test_pages_that_share_a_name_of_the_graph_are_neighbours_in_kgp():
+    built = METHODS["kgp"].build(load_corpus("mini_wiki"), extraction="triples")
+    assert len(built.graph.edges) == 628
+    beside = {built.chunks[place].title for place in built.beside[list(PAGE).index("Lucan Vane")]}
+    assert {"Hester Quillfeather", "Haldry Observatory"} <= beside
 
 
 def test_without_gold_keeps_questions_and_graph():

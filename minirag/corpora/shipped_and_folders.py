@@ -136,7 +136,9 @@ def _annotations(path: Path, ids: Collection[str]) -> Extraction:
 
 
 def _triples(path: Path, documents: Iterable[Document]) -> Extraction:
-    """A knowledge graph of its own: each triple goes to the page that its head is the title of."""
+    """A knowledge graph of its own: each triple goes to the page that its head is the title of, and
+    a page's entities are its title and the names in its triples.
+    """
     page = {document.title: document.id for document in documents}
     triples: dict[str, list[Triple]] = {}
     for row in _rows(path, "head", "relation", "tail"):
@@ -148,7 +150,8 @@ def _triples(path: Path, documents: Iterable[Document]) -> Extraction:
         _known(path, page.values(), row.get("pages", ()))
         triple = Triple(row["head"], row["relation"], row["tail"])
         triples.setdefault(page[row["head"]], []).append(triple)
-    entities = {id: (title,) for title, id in page.items()}
+    ends = {id: [triple.object for triple in rows] for id, rows in triples.items()}
+    entities = {id: tuple(dict.fromkeys([title, *ends.get(id, ())])) for title, id in page.items()}
     return Extraction(TRIPLES, entities, {id: tuple(rows) for id, rows in triples.items()})
 
 
