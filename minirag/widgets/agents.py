@@ -20,14 +20,13 @@ from .explorer import Choice, Explorer, Slider
 
 if TYPE_CHECKING:
     from ..methods.tog import Walker
-    from ..viz.scene import Point
 
 Spot = tuple[str, tuple[str, ...]]  # an entity, and the triples found on the way to it
 Choices = Mapping[Spot, tuple[str, ...]]  # the relations that a reader chose there
 Triple = tuple[str, str, str]
 AGENT = "agent"
 READER = {"": "the reader's choice", "not chosen": "not chosen by the reader"}
-DRAWN = 30  # nodes
+DRAWN, WRAPPED = 30, "white-space:pre-wrap"  # nodes; the text below the figure
 
 
 class Overruled(LLM):
@@ -118,9 +117,9 @@ class AgentWalk:
     def summary(self) -> str:
         """Why the walk stopped, what it cost, and who answered."""
         spent = self.llm.ledger.total
-        tokens = f"{spent.prompt_tokens:,} tokens read, {spent.completion_tokens:,} written"
-        calls = f"{spent.calls - self.llm.by_reader} calls of the agent, {tokens}"
-        return f"Stopped: {self.reason}.\n{calls}.\nAnswered by: {self.llm.signed(spent)}."
+        calls = f"{spent.calls - self.llm.by_reader} calls, {spent.prompt_tokens:,} tokens read"
+        cost = f"{calls}, {spent.completion_tokens:,} written"
+        return f"Stopped: {self.reason}.\n{cost}.\nAnswered by: {self.llm.signed(spent)}."
 
     def overrule(self, depth: int, entity: str, *relations: str) -> "AgentWalk":
         """A new walk, in which the reader follows these relations (or none) from an entity of the
@@ -128,7 +127,7 @@ class AgentWalk:
         """
         chosen, offers = tuple(dict.fromkeys(map(relation_key, relations))), self.offered(depth)
         if entity not in offers or not {*chosen} <= {*offers[entity][0]}:
-            there = "; ".join(f"{name}: {', '.join(known)}" for name, (known, _) in offers.items())
+            there = {name: known for name, (known, _) in offers.items()}
             raise MiniragError(f"{entity}: {', '.join(chosen)} is not offered, but {there}.")
         return AgentWalk(self.method, self.question, {**self.choices, offers[entity][1]: chosen})
 
@@ -136,24 +135,24 @@ class AgentWalk:
         """Up to a depth: all triples that the offered relations lead to, by their texts, and those
         kept at each depth.
         """
-        graph, nodes = self.method.graph, [node.name for node in self.method.graph.nodes]
-        every, kept = dict[str, Triple](), list[list[Triple]]()
+        graph, every, kept = self.method.graph, dict[str, Triple](), list[list[Triple]]()
+        nodes = [node.name for node in graph.nodes]
         for depth in range(1, last + 1):
             for name, (known, _) in self.offered(depth).items():
-                ways = self.method.relations[nodes.index(name)]
-                for at in (e for w in ways if relation_key(w.name) in known for e in w.edges):
-                    e = graph.edges[at]
-                    every[triple_text(graph, at)] = nodes[e.source], e.name, nodes[e.target]
+                for way in self.method.relations[nodes.index(name)]:
+                    for at in way.edges if relation_key(way.name) in known else ():
+                        e = graph.edges[at]
+                        every[triple_text(graph, at)] = nodes[e.source], e.name, nodes[e.target]
             rows = (r for r in self.table(depth) if r["kept"] and r["kind"] == "entities")
             kept.append([every[row["offered"]] for row in rows])
         return every, kept
 
     @cached_property
-    def _places(self) -> "dict[str, Point]":
+    def _places(self) -> dict[Any, tuple[int, int]]:
         """Where nodes are drawn at every depth: those kept, then those offered."""
         every, kept = self._drawn(len(self.depths))
-        names = names_of([*chain(*kept), *every.values()])
-        return layout(as_graph([*dict.fromkeys([*self.frontier(1), *names])][:DRAWN], every))
+        names = dict.fromkeys(self.frontier(1)) | names_of([*chain(*kept), *every.values()])
+        return layout(as_graph([*names][:DRAWN], every))
 
     def figure(self, depth: int) -> Figure:
         """The graph around the walk: bold what was kept up to this depth, thin what was offered and
@@ -166,8 +165,7 @@ class AgentWalk:
             as_graph([*places], every), places, caption=caption, edge_labels=True,
             highlight={"frontier": here, "kept at this depth": [n for n in new if n in places]},
             node_groups={name: "offered so far" for name in seen if name in places},
-            paths=[[s, t] for s, _, t in chain(*kept) if {s, t} <= {*places}],
-            path_name="triples kept",
+            paths=[[s, t] for s, _, t in chain(*kept) if {s, t} <= {*places}], path_name="kept",
         )  # fmt: skip
 
 
@@ -193,8 +191,7 @@ class WalkStepper(Explorer):
         self.walk = AgentWalk(method, question)
         if not self.walk.depths:
             raise MiniragError(f"there is no walk to show: {self.walk.reason}.")
-        choices = [Choice(name, name, (("", AGENT),), AGENT) for name in ("entity", "relation")]
-        super().__init__(Slider("depth", "depth", 1, method.chosen.depth, 1, 1), *choices)
+        super().__init__(Slider("depth", "depth", 1, method.chosen.depth, 1, 1))
         self.changed("depth")
 
     def changed(self, name: str) -> None:
@@ -202,12 +199,12 @@ class WalkStepper(Explorer):
         state, walk = self.state, self.walk
         if name == "relation":
             spot = walk.offered(state["depth"])[state["entity"]][1]
-            choices = {at: own for at, own in walk.choices.items() if at != spot}
-            choices |= {} if state["relation"] == AGENT else {spot: state["relation"]}
+            rows = {**walk.choices, spot: state["relation"]}.items()
+            choices = {at: chosen for at, chosen in rows if chosen != AGENT}
             walk = self.walk = AgentWalk(walk.method, walk.question, choices)
         state["depth"] = min(state["depth"], len(walk.depths))
         here = walk.frontier(state["depth"])
-        state["entity"] = state["entity"] if state["entity"] in here else here[0]
+        state["entity"] = here[0] if state.get("entity") not in here else state["entity"]
         known, spot = walk.offered(state["depth"])[state["entity"]]
         state["relation"] = walk.choices.get(spot, AGENT)
         options = [("as the agent chooses", AGENT), ("none", ()), *((n, (n,)) for n in known)]
@@ -228,9 +225,7 @@ class WalkStepper(Explorer):
         return "\n".join([walk.question, here, chooser, *lines, walk.summary])
 
     def html(self) -> str:
-        return (
-            f"{self.figure().svg}<pre style='white-space:pre-wrap'>{escape(self.describe())}</pre>"
-        )
+        return f"{self.figure().svg}<pre style='{WRAPPED}'>{escape(self.describe())}</pre>"
 
 
 def walk_stepper(method: "Walker", question: str) -> WalkStepper:
