@@ -211,6 +211,26 @@ def test_of_all_pairs_of_tokens_only_paid_and_for_take_p29_out_of_the_first_five
     assert [tokens[i] for i in np.argsort(above)[::-1][:2]] == ["paid", "for"]
 
 
+def test_single_tokens_take_the_other_two_passages_of_the_first_section_out_of_five(corpus):
+    late, names = method("colbert"), [chunk.id for chunk in corpus.chunks]
+    found, pairs = {}, {}
+    for q_id, gold in (("q07", "p29"), ("q10", "p39"), ("q17", "p09")):
+        q, row = corpus.question(q_id), names.index(gold)
+        best = np.array([cosine.max(axis=1) for cosine, _ in cosine_tables()[q_id]])
+        tokens = late.encoder.tokens(q.text, kind="query")
+
+        def place_without(left_out, best=best, row=row):
+            scores = np.delete(best, left_out, axis=1).sum(axis=1)
+            return 1 + (scores > scores[row]).sum()
+
+        found[gold] = [t for i, t in enumerate(tokens) if place_without([i]) > 5]
+        low = [place_without(list(two)) > 5 for two in combinations(range(len(tokens)), 2)]
+        pairs[gold] = (sum(low), len(low))
+    assert found["p29"] == [] and found["p39"] == ["started", "candle"]
+    assert found["p09"] == ["joined", "board", "qui", "##llon", "instruments"]
+    assert pairs == {"p29": (1, 91), "p39": (19, 66), "p09": (36, 105)}
+
+
 def test_the_bootstrap_alone_would_call_bm25_better(corpus):
     gain = recall(places("bm25"), 5) - recall(places("vanilla"), 5)
     assert interval(gain)[0] > 0 and said(gain) == "inconclusive"
@@ -271,6 +291,48 @@ def test_p29_with_one_more_sentence_and_without_the_one_that_answers(corpus):
         assert abs(others - cosine).min() > 3e-4
         found.append(1 + int((others > cosine).sum()))
     assert found == [5, 3, 5, 3, 27]
+
+
+def by_best(units):
+    "Passages ranked by the best of their texts; `units` is {passage: texts}."
+    corpus, single, found = mr.load_corpus("professors"), method("vanilla"), {}
+    stored = {p: single.encoder.encode(texts) for p, texts in units.items()}
+    for q in corpus.questions:
+        asked = single.encoder.encode([q.text], kind="query")[0]
+        best = {p: (vectors @ asked).max() for p, vectors in stored.items()}
+        found |= {(q.id, g): 1 + sum(bool(best[p] > best[g]) for p in best) for g in q.gold}
+    return found
+
+
+def test_without_titles_the_gain_of_sentences_goes(corpus):
+    bare = by_best({chunk.id: sentences_of(chunk.text) for chunk in corpus.chunks})
+    gain = recall(bare, 5) - recall(places("vanilla"), 5)
+    assert round(gain.mean(), 1) == -1.4 and said(gain) == "inconclusive"
+    assert ((gain > 0).sum(), (gain < 0).sum()) == (3, 4)
+
+
+def test_of_16_low_gold_passages_14_rise_if_only_they_are_cut_and_8_if_all_are(corpus):
+    one, single, small = places("vanilla"), method("vanilla"), method("proposition")
+    names = [chunk.id for chunk in corpus.chunks]
+    alone = {}
+    for q_id, gold in (pair for pair in one if one[pair] > 5):
+        asked = single.encoder.encode([corpus.question(q_id).text], kind="query")[0]
+        row = names.index(gold)
+        own = [v @ asked for v, o in zip(small.index.vectors, small.owners) if o == row]
+        others = np.delete(single.index.vectors, row, axis=0) @ asked
+        alone[q_id, gold] = 1 + int((others > max(own)).sum())
+    for where, expected in ((alone, (14, 0)), (places("proposition"), (8, 7))):
+        up = [one[pair] - where[pair] for pair in alone]
+        assert (len(up), sum(u > 0 for u in up), sum(u < 0 for u in up)) == (16, *expected)
+
+
+def test_each_gain_of_6_2_points_is_three_questions_net_of_half_their_gold():
+    one = places("vanilla")
+    rows = [places("colbert"), places("proposition"), by_triple(), places("hyde", "recorded")]
+    for where in rows:
+        gain = recall(where, 5) - recall(one, 5)
+        assert set(np.unique(np.abs(gain))) == {0, 50} and gain.sum() == 150
+    assert (recall(one, 5) == 100).sum() == 12
 
 
 @cache
@@ -417,6 +479,18 @@ def test_words_of_the_hypothetical_passage_and_kinds_of_thing(corpus):
     kinds = "institute hospital centre building museum school organ university estate".split()
     found = [place(f"{q07.text} {kind}") for kind in kinds]
     assert place(q07.text) == 11 and found == [3, 5, 6, 7, 7, 8, 16, 7, 10]
+    more = "college laboratory church hall factory theatre hotel"
+    buildings = ["hospital", "centre", "building", "museum", "school", *more.split()]
+    others = "gene song plant ship Paris charity scientist river violin book map tree".split()
+    titles = {word for c in corpus.chunks for word in re.findall(r"\w+", c.title.lower())}
+    assert not titles & {word.lower() for word in buildings + others}
+    found = [[place(f"{q07.text} {word}") for word in added] for added in (buildings, others)]
+    assert found == [
+        [5, 6, 7, 7, 8, 9, 6, 14, 17, 6, 8, 7],
+        [7, 23, 8, 11, 5, 6, 9, 15, 23, 14, 14, 10],
+    ]
+    single_words = re.findall(r"\w+", text.lower())
+    assert [single_words.count(word) for word in ("institute", "the", "and")] == [3, 7, 5]
 
 
 def test_a_hypothetical_passage_is_hardly_nearer_to_gold_than_the_question(corpus):
@@ -514,13 +588,13 @@ def test_all_cells_are_an_exact_search_and_one_cell_is_not(corpus):
     assert np.allclose(values, mine, atol=1e-6)
     assert (values == 0).sum() == 21 and round(values.max(), 2) == 0.32
     hits = {}
-    for seed in range(5):
+    for seed in range(6):
         for cells, probes in ((16, 1), (16, 2), (40, 1)):
             answers, compared = InvertedLists(points, cells, seed).search(queries, 5, probes)
             work = 100 * (compared / 24 + cells) / len(points)  # the centres are compared, too
             found = np.mean([20 * len(set(a) & set(e)) for a, e in zip(answers, everywhere)])
             hits.setdefault((cells, probes), []).append((work, found))
-    assert [round(found) for _, found in hits[16, 2]] == [89, 92, 83, 88, 90]
+    assert [round(found) for _, found in hits[16, 2]] == [89, 92, 83, 88, 90, 78]
     assert [round(work) for work, _ in (hits[16, 2][0], hits[16, 1][0], hits[40, 1][0])] == [
         22,
         15,

@@ -125,6 +125,8 @@ assert not np.isclose(found, table.sum()), "you add up all cosines; of every row
 assert not np.isclose(found, table.max()), "you keep one maximum of the whole table; there is one for each token of the question"
 assert not np.isclose(found, table.max(axis=1).mean()), "you take the mean of the maxima; MaxSim is their sum"
 assert np.isclose(found, 1.76), f"the best cosines are 0.8 and 0.96, so the score is 1.76; yours: {found:.2f}"
+found = maxsim(question, np.array([[-1.0, 0.0], [-0.6, -0.8]]))
+assert np.isclose(found, -1.2), f"here all cosines are negative, the best ones are -0.6 and -0.6, so the score is -1.2: a maximum keeps its sign, and 0 is no cosine; yours: {found:.2f}"
 
 # %% [markdown]
 # ## 3. Which token answered?
@@ -156,6 +158,8 @@ assert np.shape(found) != (4,), "you get one place for each token of the passage
 assert np.shape(found) == (3,), f"three tokens ask, so there are three places; yours has shape {np.shape(found)}"
 assert list(found) != [0, 2, 2], "these are the places of the worst token, not of the best"
 assert list(found) == [1, 1, 1], f"all three are answered by the token at place 1, the first of two equal ones; yours: {np.asarray(found).tolist()}"
+found = answered_by(np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([[-1.0, 0.0], [-0.6, -0.8]]))
+assert list(found) == [1, 0], f"here all cosines are negative, and the best is the one nearest to 0: places 1 and 0; a cosine keeps its sign; yours: {np.asarray(found).tolist()}"
 
 # %% [markdown]
 # No token of this passage is *where* or *fever*. See who answers for them, and why the doctor does not answer for the fever.
@@ -273,6 +277,13 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 # %% [markdown]
 # **To think about.** MaxSim is not symmetric: which of your functions would change if the passage asked and the question answered? And what does it
 # cost: how many numbers are stored for a passage of 180 tokens with 128 dimensions, against one vector of 384?
+#
+# <details><summary>Answer</summary>
+#
+# All but `unit`. In `maxsim` and `answered_by` the maximum goes along axis 0 of the same table. In `maxsim_all` it goes along axis 1, and the padded
+# rows, which now ask, have to be left out of the sum. A passage of 180 tokens has 180 · 128 = 23,040 numbers, sixty times as many as 384.
+#
+# </details>
 
 # %% [raw] tags=["wrong-answers"]
 # - item: unit
@@ -315,6 +326,21 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   replace: .sum()
 #   by: .mean()
 #   hint: you take the mean of the maxima
+# - item: maxsim
+#   name: negative maxima replaced by zero
+#   replace: question @ passage.T
+#   by: np.maximum(question @ passage.T, 0)
+#   hint: 0 is no cosine
+# - item: maxsim
+#   name: cosines without their sign
+#   replace: question @ passage.T
+#   by: abs(question @ passage.T)
+#   hint: a maximum keeps its sign
+# - item: answered-by
+#   name: cosines without their sign
+#   replace: (question @ passage.T)
+#   by: abs(question @ passage.T)
+#   hint: a cosine keeps its sign
 # - item: answered-by
 #   name: places of the question
 #   replace: argmax(axis=1)

@@ -4,6 +4,7 @@
 control does in one.
 """
 
+from .agents import AgentWalk, WalkStepper, walk_stepper
 from .build import ChunkExplorer, ChunkSizeExplorer
 from .explorer import Choice, Explorer, Slider, Switch
 from .graphrag import HierarchyExplorer, PackingExplorer
@@ -12,8 +13,8 @@ from .pruning import PathExplorer, PruningExplorer
 from .questions import RetrievalBrowser, StanceExplorer
 
 __all__ = [
-    "Choice", "ChunkExplorer", "ChunkSizeExplorer", "Explorer",
+    "AgentWalk", "Choice", "ChunkExplorer", "ChunkSizeExplorer", "Explorer",
     "HierarchyExplorer", "HippoExplorer", "PackingExplorer",
     "PathExplorer", "PruningExplorer", "RetrievalBrowser", "Slider", "StanceExplorer", "Switch",
-    "WalkExplorer",
+    "WalkExplorer", "WalkStepper", "walk_stepper",
 ]  # fmt: skip
