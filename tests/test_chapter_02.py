@@ -211,6 +211,17 @@ def test_of_all_pairs_of_tokens_only_paid_and_for_take_p29_out_of_the_first_five
     assert [tokens[i] for i in np.argsort(above)[::-1][:2]] == ["paid", "for"]
 
 
+def test_without_the_word_paid_both_methods_lose_seven_places_and_maxsim_stays_ahead(corpus):
+    words = corpus.question("q07").text.rstrip("?").split()
+    found = {}
+    for gone in words:
+        text = " ".join(word for word in words if word != gone) + "?"
+        ids = [method(name).retrieve(text, k=40).ids for name in ("vanilla", "colbert")]
+        found[gone] = tuple(i.index("p29") + 1 for i in ids)
+    assert found.pop("paid") == (11 + 7, 3 + 7)
+    assert {late for _, late in found.values()} == {3, 4}
+
+
 def test_single_tokens_take_the_other_two_passages_of_the_first_section_out_of_five(corpus):
     late, names = method("colbert"), [chunk.id for chunk in corpus.chunks]
     found, pairs = {}, {}
@@ -333,6 +344,44 @@ def test_each_gain_of_6_2_points_is_three_questions_net_of_half_their_gold():
         gain = recall(where, 5) - recall(one, 5)
         assert set(np.unique(np.abs(gain))) == {0, 50} and gain.sum() == 150
     assert (recall(one, 5) == 100).sum() == 12
+
+
+def test_untitled_sentences_lose_and_untitled_passages_do_not(corpus):
+    bare = by_best({chunk.id: sentences_of(chunk.text) for chunk in corpus.chunks})
+    untitled = by_best({chunk.id: [chunk.text] for chunk in corpus.chunks})
+    one, found = recall(places("vanilla"), 5), []
+    for gain in (recall(untitled, 5) - one, recall(bare, 5) - recall(untitled, 5)):
+        found.append((round(gain.mean(), 1), (gain > 0).sum(), (gain < 0).sum()))
+        assert said(gain) == "inconclusive"
+    assert found == [(4.2, 2, 0), (-5.6, 3, 5)]
+
+
+def test_passages_that_do_not_answer_rise_as_well_if_only_they_are_cut(corpus):
+    single, small, rises = method("vanilla"), method("proposition"), {True: [], False: []}
+    for q in corpus.questions:
+        asked = single.encoder.encode([q.text], kind="query")[0]
+        scores, cut = single.index.vectors @ asked, small.index.vectors @ asked
+        for row, chunk in enumerate(corpus.chunks):
+            others = np.delete(scores, row)
+            before = 1 + (others > scores[row]).sum()
+            if before > 5:
+                after = 1 + (others > cut[np.array(small.owners) == row].max()).sum()
+                rises[chunk.id in q.gold].append(after < before)
+    assert [(sum(r), len(r)) for r in (rises[True], rises[False])] == [(14, 16), (788, 824)]
+
+
+def test_sentences_of_other_passages_drown_the_one_that_answers_less_than_its_own(corpus):
+    single, passage = method("vanilla"), {chunk.id: chunk for chunk in corpus.chunks}
+    asked = single.encoder.encode([corpus.question("q07").text], kind="query")[0]
+    own = sentences_of(passage.pop("p29").text)[3]
+    names = [chunk.id for chunk in corpus.chunks]
+    others = np.delete(single.index.vectors, names.index("p29"), axis=0) @ asked
+    found = []
+    for chunk in passage.values():
+        four = sentences_of(chunk.text)[:4]
+        text = "Brandreth Institute\n" + " ".join([*four[:3], own, four[3]])
+        found.append(1 + (others > single.encoder.encode([text])[0] @ asked).sum())
+    assert (np.median(found), sum(at < 11 for at in found), len(found)) == (6, 33, 39)
 
 
 @cache
@@ -489,6 +538,10 @@ def test_words_of_the_hypothetical_passage_and_kinds_of_thing(corpus):
         [5, 6, 7, 7, 8, 9, 6, 14, 17, 6, 8, 7],
         [7, 23, 8, 11, 5, 6, 9, 15, 23, 14, 14, 10],
     ]
+    swapped = [re.sub(r"\binstitute\b", kind, text, flags=re.IGNORECASE) for kind in buildings]
+    found = [place(changed) for changed in swapped]
+    assert found == [11, 12, 10, 10, 15, 9, 18, 17, 18, 11, 11, 10]
+    assert place(text.replace("Hallam", "Brandreth")) == 2
     single_words = re.findall(r"\w+", text.lower())
     assert [single_words.count(word) for word in ("institute", "the", "and")] == [3, 7, 5]
 

@@ -576,3 +576,62 @@ def test_two_right_pairs_are_the_gain_of_one_hop_for_every_reader(corpus, as_wri
         "model": [72.9, 84.7, 79.2, 82.6, 84.7],
         "notes": [68.8, 80.6, 68.8, 78.5, 80.6],
     }
+
+
+def test_what_the_rules_textual_graph_loses_and_what_would_join_it(corpus, chunks, llm):
+    _, _, kg, tkg, _ = graphs.five_graphs(llm, minirag.load_encoder("minilm"), chunks, branching=3)
+    links, names = nx.Graph(kg.to_networkx()), [node.name for node in kg.nodes]
+    way = ["the organ at lissen cross", "may", "skerrow cohort"]
+    assert list(nx.all_shortest_paths(links, MEDAL, DISEASE)) == [[MEDAL, *way, DISEASE]]
+    dates = ("may", "september", "saturdays", "2011", "1734", "1907", "1961", "1995", "2004")
+    dateless = links.subgraph(set(links) - set(dates))
+    assert not nx.has_path(dateless, MEDAL, DISEASE)
+    told = nx.Graph((names[e.source], names[e.target]) for e in kg.edges if e.name != "mentions")
+    assert not nx.has_path(told, MEDAL, DISEASE), "the titles' mentions carry the path, too"
+    hers = {"Katarzyna Wasik", "Katarzyna Wąsik", "Wąsik"}
+    one = nx.relabel_nodes(nx.Graph(tkg.to_networkx()), dict.fromkeys(hers, "Wasik"))
+    assert nx.has_path(one, "Candlemas Medal", "Lanthorn's Disease")
+
+
+def test_the_passage_graph_of_the_rule_ties_and_loses_with_dates(corpus, llm):
+    encoder = minirag.load_encoder("minilm")
+    dense = minirag.DenseRetriever.build(corpus)
+    queries = encoder.encode([q.text for q in corpus.questions], kind="query")
+    types = ("organization", "person", "geo", "event", "date", "other")
+    found = {}
+    for name, kept in (("no dates", {}), ("dates", {"entity_types": types})):
+        read = graphs.extract_elements(corpus.chunks, llm, **kept)
+        graph = graphs.passage_graph(corpus.chunks, read)
+        links, gains = graph.to_networkx(), []
+        texts = [graphs.node_text(node, corpus.chunks) for node in graph.nodes]
+        vectors = encoder.encode(texts)
+        for q, best in zip(corpus.questions, (queries @ vectors.T).round(6).argmax(axis=1)):
+            start = graph.nodes[best].name
+            hop = {start, *links[start]}
+            near = dense.retrieve(q.text, k=len(hop)).ids
+            gains.append(
+                100 * (len(hop & set(q.gold)) - len(set(near) & set(q.gold))) / len(q.gold)
+            )
+        found[name] = len(graph.edges), round(float(np.mean(gains)), 1)
+    assert found == {"no dates": (136, 0.0), "dates": (141, -1.4)}
+
+
+def test_the_notes_are_the_best_case_of_the_synonymy_pairs(as_written):
+    right = {
+        "rule": ["bishop anselm thorley ~ bishop thorley", "brisling ~ m  brisling",
+                 "composer rosalind achterberg ~ rosalind achterberg",
+                 "dr ilse marrow ~ ilse marrow", "dr jonah birtwhistle ~ jonah birtwhistle",
+                 "fanshawe ~ odile fanshawe", "katarzyna wasik ~ katarzyna wąsik",
+                 "lanthorn disease ~ lanthorn s disease", "lin yuzhen ~ yuzhen lin",
+                 "lost hour ~ the lost hour", "the thursday lectures ~ thursday lectures",
+                 "university of veldmark ~ veldmark university"],
+        "model": ["bishop anselm thorley ~ bishop thorley", "dr ilse marrow ~ ilse marrow",
+                  "dr jonah birtwhistle ~ jonah birtwhistle", "katarzyna wasik ~ katarzyna wąsik",
+                  "lanthorn disease ~ lanthorn s disease", "lin yuzhen ~ yuzhen lin",
+                  "university of veldmark ~ veldmark university"],
+    }  # fmt: skip
+    for name, pairs in right.items():
+        graph = with_synonyms(as_written[name])
+        ends = [(e.source, e.target) for e in graph.edges if e.kind == "synonymy"]
+        alike = {" ~ ".join(sorted((graph.nodes[i].name, graph.nodes[j].name))) for i, j in ends}
+        assert set(pairs) <= alike and len(alike) == {"rule": 51, "model": 58}[name]

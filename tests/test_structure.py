@@ -27,7 +27,7 @@ AGENTS = re.compile(
     r"|algorithms/(khop_paths|entity_scores)|corpora/kgqa|reproduce/agents\w*|widgets/agents"
     r"|evaluate/kgqa)\.py"
 )
-MAX_AGENT_FILES, MAX_AGENT_LINES = 17, 1_960
+MAX_AGENT_FILES, MAX_AGENT_LINES = 17, 1_970
 MAX_FILE = 300  # lines of a file, all of them
 MAX_ANY, MAX_IGNORED = 20, 20
 MAX_BARE = 0  # without a reason

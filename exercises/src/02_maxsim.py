@@ -233,7 +233,8 @@ assert np.isclose(found[0], 0), f"the first passage has a real row of zeros, a t
 # %% [markdown]
 # ## 5. What one vector loses
 #
-# The question is *who* and *violin*. The second passage has both, among other things; the first one is only about music. The mean of its token vectors
+# The question is *who* and *violin*. The second passage has both, among other things; the first one is about music,
+# and its *singer* is a person, too. The mean of its token vectors
 # says of the second passage that it is about a bit of everything.
 
 # %%

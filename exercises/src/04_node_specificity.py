@@ -64,11 +64,13 @@ def incidence(mentions, names):
 # - "`np.array([[float(name in passage) for name in names] for passage in mentions])`"
 
 # %% nbgrader={"grade": true, "grade_id": "test-incidence", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-found = incidence([["sea", "salt", "sea"], ["sand"]], ["sea", "salt", "sand"])
-assert found is not None and np.shape(found) != (3, 2), "rows and columns are exchanged: a row is a passage, a column a name"
-assert np.shape(found) == (2, 3), f"two passages and three names make a (2, 3) matrix; yours: {np.shape(found)}"
+found = incidence([["sea", "salt", "sea"], ["sand", "sea salt"]], ["sea", "salt", "sand", "sea salt"])
+assert found is not None and np.shape(found) != (4, 2), "rows and columns are exchanged: a row is a passage, a column a name"
+assert np.shape(found) == (2, 4), f"two passages and four names make a (2, 4) matrix; yours: {np.shape(found)}"
+assert isinstance(found, np.ndarray) and found.dtype != bool, "return a numpy array of numbers, np.array([[...], [...]]): lists and truth values cannot be used in step 6"
 assert found[0][0] != 2, "you count mentions; a name that a passage mentions twice is in it once"
-assert np.array_equal(found, [[1, 1, 0], [0, 0, 1]]), f"expected [[1, 1, 0], [0, 0, 1]]; yours: {np.asarray(found).tolist()}"
+assert found[0][3] == 0 and found[1][0] == 0, "you look for the letters of a name in the joined passage; ask whether the name is an item of its list: sea and sea salt are two names"
+assert np.array_equal(found, [[1, 1, 0, 0], [0, 0, 1, 1]]), f"expected [[1, 1, 0, 0], [0, 0, 1, 1]]; yours: {found.tolist()}"
 
 # %% [markdown]
 # ## 2. Specificity
@@ -323,6 +325,21 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: for passage in mentions])
 #   by: for passage in mentions]).T
 #   hint: rows and columns are exchanged
+# - item: incidence
+#   name: letters of a name in the joined passage
+#   replace: float(name in passage)
+#   by: float(name in " ".join(passage))
+#   hint: you look for the letters of a name
+# - item: incidence
+#   name: a list of lists
+#   replace: np.array([[float(name in passage) for name in names] for passage in mentions])
+#   by: "[[float(name in passage) for name in names] for passage in mentions]"
+#   hint: return a numpy array of numbers
+# - item: incidence
+#   name: truth values
+#   replace: float(name in passage)
+#   by: name in passage
+#   hint: lists and truth values cannot be used
 # - item: specificity
 #   name: a number for each passage
 #   replace: axis=0

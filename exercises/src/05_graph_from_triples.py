@@ -210,6 +210,7 @@ def edge_weights(found):
 # %% nbgrader={"grade": true, "grade_id": "test-edge-weights", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 said = {("a", "likes", "b"): [0, 0, 4], ("b", "fears", "a"): [1], ("c", "is", "c"): [2], ("b", "sees", "c"): [3, 3]}
 found = edge_weights(said)
+assert isinstance(found, np.ndarray), f"edge_weights returns a numpy array; yours is of type {type(found).__name__}"
 assert np.shape(found) == (3, 3), f"three nodes make a (3, 3) matrix; yours: {np.shape(found)}"
 assert found[2, 2] == 0, "c is joined to itself: a walker would stand still there, so self-loops are left out"
 assert found[1, 2] == found[2, 1] != 0, "one can walk from b to c, but not back: every statement counts in both directions"
@@ -245,6 +246,7 @@ def with_synonyms(weights, pairs):
 # %% nbgrader={"grade": true, "grade_id": "test-with-synonyms", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 before = np.array([[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 found = with_synonyms(before, [(0, 1, 0.9), (1, 2, 0.8)])
+assert isinstance(found, np.ndarray), f"with_synonyms returns a numpy array; yours is of type {type(found).__name__}"
 assert found is not None and np.shape(found) == (3, 3), "with_synonyms returns weights of the same shape"
 assert before[0, 1] == 3 and before[1, 2] == 0, "the weights that were handed in have changed: work on a copy"
 assert found[1, 2] == found[2, 1] or 0 not in (found[1, 2], found[2, 1]), "the synonymy edge leads one way only: being alike goes in both directions"
@@ -366,6 +368,11 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   by: "for subject, _, obj in [pair for s, r, o in found for pair in ((s, '', r), (r, '', o))]:"
 #   hint: a relation has become a node
 # - item: edge-weights
+#   name: nested lists
+#   replace: return weights
+#   by: return weights.tolist()
+#   hint: edge_weights returns a numpy array
+# - item: edge-weights
 #   name: self-loops kept
 #   replace: if subject != obj
 #   by: if True
@@ -393,6 +400,11 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #     weights[position[subject], position[obj]] = len(places)
 #                 weights[position[obj], position[subject]] = len(places)
 #   hint: add the weights up
+# - item: with-synonyms
+#   name: nested lists
+#   replace: return joined
+#   by: return joined.tolist()
+#   hint: with_synonyms returns a numpy array
 # - item: with-synonyms
 #   name: the larger of the two
 #   replace: |-
