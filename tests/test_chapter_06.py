@@ -13,7 +13,14 @@ from scipy.stats import binomtest
 import minirag as mr
 from minirag.algorithms.pagerank import personalized_pagerank
 from minirag.core.corpus import Triple
-from minirag.evaluate import compare, evaluate_retrieval, load_expected, score_retrieval
+from minirag.evaluate import (
+    compare,
+    evaluate_answers,
+    evaluate_retrieval,
+    f1,
+    load_expected,
+    score_retrieval,
+)  # fmt: skip
 from minirag.index import adjacency_matrix
 from minirag.llm.base import token_count
 from minirag.prompts import find_task
@@ -439,6 +446,72 @@ def test_the_names_alone_find_others_by_the_fallback_only(corpus, model, asked):
         holds = holding(corpus, model, retrieval)
         found += [bool(holds)] * len((set(question.gold) & set(retrieval.ids[:5])) - holds)
     assert found == [False] * 6
+
+
+def filled(found, dense):
+    """The ids with a score above zero, then dense's: one list a question."""
+    lists = []
+    for retrieval, other in zip(found, dense):
+        ids = [passage.id for passage in retrieval.passages if passage.score > 0]
+        lists.append(ids + [chunk for chunk in other.ids if chunk not in ids])
+    return lists
+
+
+def recall_of(corpus, lists, k=5):
+    pairs = zip(lists, corpus.questions)
+    return np.array([100 * len(set(ids[:k]) & set(q.gold)) / len(q.gold) for ids, q in pairs])
+
+
+@needs_data
+def test_most_of_what_one_edge_adds_is_empty_places_and_all_edges_are_clear(corpus, asked, rows):
+    dense = rows["dense"][2]
+    reaches = [asked(propagation=name) for name in ("query-nodes", "neighbours")] + [asked()]
+    empty = [sum(r.passages[4].score == 0 for r in found) for found in reaches]
+    assert empty == [74, 32, 3]
+    points = {}
+    for k in (2, 5):
+        alone = recall_of(corpus, [r.ids for r in dense], k)
+        names, edge, walk = (recall_of(corpus, filled(found, dense), k) for found in reaches)
+        gaps = (names - alone, edge - names, walk - edge, walk - names)
+        points[k] = [(round(gap.mean(), 1), both_agree(gap)) for gap in gaps]
+    assert points[2] == [(3.6, False), (5.5, True), (-0.1, False), (5.4, True)]
+    assert points[5] == [(2.7, False), (3.0, False), (3.3, False), (6.3, True)]
+    full = recall_of(corpus, filled(reaches[2], dense)) - recall_at_5(corpus, dense)
+    assert round(full.mean(), 1) == 9.0 and both_agree(full)  # HippoRAG's own three filled
+
+
+@needs_data
+def test_the_questions_like_the_example_that_one_edge_completes(corpus, asked, rows):
+    dense = rows["dense"][2]
+    full, other = (recall_at_5(corpus, found) for found in (asked(), dense))
+    only = (full == 100) & (other < 100)
+    one = recall_of(corpus, filled(asked(propagation="neighbours"), dense))
+    assert (only.sum(), (one[only] == 100).sum(), one[np.flatnonzero(only)[0]]) == (23, 18, 50)
+
+
+@needs_data
+def test_hippo_wins_on_passages_that_hold_a_linked_name(corpus, model, asked, rows):
+    gaps = np.zeros((2, 100))
+    for i, (question, a, b) in enumerate(zip(corpus.questions, asked(), rows["dense"][2])):
+        holds = holding(corpus, model, a)
+        for gold in question.gold:
+            gain = (gold in a.ids[:5]) - (gold in b.ids[:5])
+            gaps[int(gold not in holds), i] += 100 * gain / len(question.gold)
+    assert gaps.mean(axis=1).round(2).tolist() == [6.75, 1.5]
+    assert [both_agree(gap) for gap in gaps] == [True, False]
+
+
+@needs_data
+def test_closed_answers_are_better_where_all_gold_passages_are_found(corpus, model, asked):
+    complete = recall_at_5(corpus, asked()) == 100
+    blind = mr.METHODS["zeroshot"].build(corpus, llm="recorded")
+    found = []
+    for method in (model, blind):
+        answers = evaluate_answers(method, corpus.questions)[1]
+        pairs = zip(answers, corpus.questions)
+        scores = np.array([100 * f1(a.text, q.answers) for a, q in pairs])
+        found.append([round(float(scores[group].mean()), 1) for group in (complete, ~complete)])
+    assert found == [[77.5, 20.3], [60.6, 55.5]]  # with and without the passages
 
 
 @needs_data

@@ -1,5 +1,5 @@
 """The kit's recordings: a large language model's replies to prompts over the shipped corpora and
-MuSiQue. `data/recordings/README.md` is the card of all four.
+MuSiQue. `data/recordings/README.md` is the card of all.
 """
 
 from functools import cache
