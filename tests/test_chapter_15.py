@@ -1,0 +1,89 @@
+"""What chapter 15 (notebooks/15_agents_on_graphs.ipynb) says, checked beyond what its cells print:
+its question and the rule that chose it, the decayed score, and how released codes mark answers.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import minirag
+from minirag.algorithms.entity_scores import decayed_scores
+from minirag.evaluate.kgqa import claim_label
+from minirag.graphs.knowledge_graph import normalise_phrase
+from minirag.methods import METHODS
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return minirag.load_corpus("mini_wiki")
+
+
+@pytest.fixture(scope="module")
+def triples(corpus):
+    of_pages = corpus.extractions["triples"].triples.values()
+    return [triple for of_page in of_pages for triple in of_page]
+
+
+def left_out(method, question):
+    return set(question.gold) - set(method.retrieve(question.text, k=5).ids)
+
+
+def test_its_question_is_the_first_that_the_rule_finds(corpus):
+    vector = METHODS["vanilla"].build(corpus)
+    words = METHODS["bm25"].build(corpus)
+    found = [
+        question
+        for question in corpus.questions[:20]
+        if question.kind == "bridge"
+        and left_out(vector, question)
+        and any(chunk.title in question.text for chunk in corpus.chunks)
+    ]
+    assert [question.id for question in found] == ["q09", "q17", "q19"]
+    assert [len(left_out(words, question)) for question in found] == [2, 0, 0]
+    assert left_out(vector, found[0]) == left_out(words, found[0]) == set(found[0].gold)
+
+
+def test_four_edges_lead_to_the_answer_and_to_nearly_every_name(triples):
+    beside = {}
+    for subject, _, obj in triples:
+        beside.setdefault(subject, set()).add(obj)
+        beside.setdefault(obj, set()).add(subject)
+    reached, sizes = {"Mount Haldry"}, []
+    for _ in range(4):
+        reached = reached.union(*(beside[name] for name in reached))
+        sizes.append(len(reached))
+        assert ("Gannet Prize" in reached) == (len(sizes) == 4)
+    assert (sizes, len(beside)) == ([7, 30, 79, 127], 144)
+    assert len({normalise_phrase(name) for name in beside}) == 144
+
+
+@pytest.mark.parametrize("alpha", [math.log(2) + 1e-9, 0.8, 2.0])
+def test_above_ln_2_the_owner_of_the_best_chunk_comes_first(alpha):
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        scores = np.sort(random.random(10))[::-1]
+        chunks = [("first", scores[0]), *(("other", score) for score in scores[1:])]
+        assert decayed_scores(chunks, alpha=alpha)[0][0] == "first"
+
+
+def test_below_ln_2_enough_equal_chunks_beat_the_best_one():
+    chunks = [("first", 1.0), *[("other", 1.0)] * 30]
+    assert decayed_scores(chunks, top_k=31, alpha=0.69)[0][0] == "other"
+
+
+def test_the_two_curves_cross_between_3_and_4_tenths():
+    chunks = [("A", 0.9), ("B", 0.8), ("B", 0.7)]
+    assert [decayed_scores(chunks, alpha=alpha)[0][0] for alpha in (0.3, 0.4)] == ["B", "A"]
+    by_hand = dict(decayed_scores(chunks, alpha=0.8))
+    assert {name: round(score, 6) for name, score in by_hand.items()} == {
+        "A": 0.404396,
+        "B": 0.225020,
+    }
+
+
+def test_substrings_turn_labels_round():
+    assert claim_label("The answer is unsupported.", "substrings") == "SUPPORTS"
+    assert claim_label("The answer is unsupported.") == "REFUTES"
+    assert claim_label("The answer is: incomplete evidence.", "substrings") == "REFUTES"
+    assert claim_label("The answer is: incomplete evidence.") == "NOT ENOUGH INFO"
