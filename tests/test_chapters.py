@@ -17,6 +17,7 @@ TOLD_AGAIN = (
     "04_hipporag",
     "05_hipporag_examined",
     "06_hipporag_on_musique",
+    "15_agents_on_graphs",
     "paper_against_code",
 )  # the rest follow
 
