@@ -134,8 +134,7 @@ assert not any("Sea" in key or "Sand." in key for key in found), "two spellings 
 assert ("the sea", "is", "wide") in found, f"the relation is normalised, too; your keys: {list(found)}"
 assert found[("sea", "eats", "sand")] != [0, 2], "a passage that says it twice counts twice: keep a position for each occurrence"
 assert found[("sea", "eats", "sand")] == [0, 0, 2], f"sea eats sand: said in passages 0, 0 and 2; yours: {found[('sea', 'eats', 'sand')]}"
-assert ("sea", "", "sky") in found, "only an empty subject or object drops a triple; one with an empty relation stays"
-assert len(found) == 3, f"three statements remain; yours: {list(found)}"
+assert ("sea", "", "sky") in found and len(found) == 3, f"three statements remain; only an empty subject or object drops a triple, one with an empty relation stays; yours: {list(found)}"
 
 # %% [markdown]
 # ## 3. Nodes
@@ -226,9 +225,8 @@ assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, 
 
 # %% nbgrader={"grade": false, "grade_id": "with-synonyms", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def with_synonyms(weights, pairs):
-    """pairs: [(i, j, cosine)], each once. Returns new weights; the old ones stay unchanged.
-
-    The old weights may be whole numbers; the new ones are floats."""
+    """pairs: [(i, j, cosine)], each once. Returns new weights, floats; the old ones,
+    which may be whole numbers, stay unchanged."""
     ### BEGIN SOLUTION
     joined = weights.astype(float)
     for i, j, cosine in pairs:
@@ -246,8 +244,7 @@ def with_synonyms(weights, pairs):
 # %% nbgrader={"grade": true, "grade_id": "test-with-synonyms", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 before = np.array([[0.0, 3.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 found = with_synonyms(before, [(0, 1, 0.9), (1, 2, 0.8)])
-assert isinstance(found, np.ndarray), f"with_synonyms returns a numpy array; yours is of type {type(found).__name__}"
-assert found is not None and np.shape(found) == (3, 3), "with_synonyms returns weights of the same shape"
+assert isinstance(found, np.ndarray) and found.shape == (3, 3), f"with_synonyms returns a numpy array of the same shape; yours is of type {type(found).__name__}"
 assert before[0, 1] == 3 and before[1, 2] == 0, "the weights that were handed in have changed: work on a copy"
 assert found[1, 2] == found[2, 1] or 0 not in (found[1, 2], found[2, 1]), "the synonymy edge leads one way only: being alike goes in both directions"
 assert not np.isclose(found[0, 1], 3), "the cosine is lost where statements join the two names already: it is added to their number"
