@@ -20,12 +20,13 @@ from typing import ClassVar, Literal
 from ..core.options import Options, Positive
 from ..core.results import Retrieval
 from ..core.trace import NodeStep, PathStep, ScoredPath, Step, Trace
-from ..operators import chunk, node, paths, question
+from ..operators import node, paths, question
 from ..operators.ranking import count_of
 from ..prompts import Task
 from .base import Sections
-from .graph_agent import ChoiceStep, Considered, GraphAgent, Relation, StopStep
+from .graph_agent import NO_TOPICS, ChoiceStep, Considered, GraphAgent, Relation, StopStep
 
+NONE_KEPT = "no path or fact was kept; the passages are those of dense retrieval"
 DROPPED = "the agent did not keep it"
 UNLISTED = ("has_symptom", "has symptom")  # never listed behind a relation that is walked through
 
@@ -83,7 +84,7 @@ class DALK(GraphAgent):
         topics = self.topic_entities(asked)
         linked = topics.last(NodeStep)
         if not linked.nodes:
-            return [*topics, *self.without_topics(asked)]
+            return [*topics, *self.without_evidence(asked, NO_TOPICS)]
         # Onehop: the facts beside them.
         beside = self.neighbours(linked)
         # KhopPath: the paths between them.
@@ -105,7 +106,7 @@ class DALK(GraphAgent):
         )
         steps = [*topics, beside, between, *choices, facts, routes]
         if not evidence.paths:
-            return [*steps, *self.without_evidence(asked)]
+            return [*steps, *self.without_evidence(asked, NONE_KEPT)]
         kept = f"{count_of(routes.paths, 'path')} and {count_of(facts.paths, 'fact')} were kept"
         stop = StopStep("stop", kept, reason=kept)
         return [*steps, stop, *self.chunks_of_paths(evidence)]
@@ -183,12 +184,6 @@ class DALK(GraphAgent):
         return ChoiceStep(
             "agent choice", kept.summary, depth=1, kind=kind, topics=topics, offered=tuple(rows)
         )
-
-    def without_evidence(self, asked: str) -> list[Step]:
-        """The end of a walk that found nothing to keep: dense retrieval, and the reason."""
-        reason = "no path or fact was kept; the passages are those of dense retrieval"
-        stop = StopStep("stop", reason, reason=reason)
-        return [stop, *chunk.vdb([asked], self.chunk_index)]
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None

@@ -71,6 +71,9 @@ def pages_of(graph: Graph) -> list[tuple[int, ...]]:
     return [tuple(sorted(set(places))) for places in named]
 
 
+NO_TOPICS = "the question names no entity; its passages are those of dense retrieval"
+
+
 class GraphAgent(StoredMethod):
     """A walk over a knowledge graph that a language model, or the offline rule, steers.
 
@@ -155,10 +158,9 @@ class GraphAgent(StoredMethod):
         named = question.entities([asked], self.llm, script="as written")
         return Trace([*named, *node.link([step.entities for step in named], self.node_index)])
 
-    def without_topics(self, asked: str) -> list[Step]:
-        """The end of a walk that cannot start: dense retrieval, and the reason."""
-        reason = "the question names no entity; its passages are those of dense retrieval"
-        stop = StopStep("stop", reason, reason=reason)
+    def without_evidence(self, asked: str, reason: str, said: str = "") -> list[Step]:
+        """The end of a walk that found nothing: the reason, as `said`, and dense retrieval."""
+        stop = StopStep("stop", said or reason, reason=reason)
         return [stop, *chunk.vdb([asked], self.chunk_index)]
 
     def chunks_of_paths(self, paths: PathStep) -> list[Step]:

@@ -26,7 +26,7 @@ from ..llm.offline import DryRun
 from ..operators import agent
 from ..operators.agent import Agent, Back, Chosen, Offer, Reached
 from ..prompts import Task
-from .graph_agent import GraphAgent, StopStep
+from .graph_agent import NO_TOPICS, GraphAgent, StopStep
 
 ENOUGH = "the agent says that the evidence is enough"
 EXHAUSTED = "the walk has reached its greatest depth"
@@ -115,11 +115,11 @@ class Walker(GraphAgent):
         linked = self.topic_entities(asked)
         topics = agent.frontier([Reached((each.index,)) for each in linked.last(NodeStep).nodes])
         if not topics:
-            return [*linked, *self.without_topics(asked)]
+            return [*linked, *self.without_evidence(asked, NO_TOPICS)]
         steps, found, reason = self.walk_from(asked, topics, [*linked])
         if not found:
             said = f"{reason}; the passages are those of dense retrieval"
-            return [*steps, StopStep("stop", said, reason=reason), self.without_topics(asked)[-1]]
+            return [*steps, *self.without_evidence(asked, reason, said)]
         paths = agent.paths(found, self.graph)
         stop = StopStep("stop", reason, reason=reason, sufficient=reason == ENOUGH)
         chunks = Trace(steps).all(ChunkStep)[-1:] or self.chunks_of_paths(paths)

@@ -20,12 +20,12 @@ from ..core.results import Answer
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
 from ..corpora.shipped_and_folders import load_corpus
-from ..evaluate.metrics import compare, evaluate_answers, exact_match, load_expected, recall_at_k
+from ..evaluate.metrics import compare, evaluate_answers, exact_match, recall_at_k
 from ..index.vectors import AnyEncoder
 from ..llm import LLM, load_llm
 from ..llm.recorded import recording
 from ..methods import METHODS
-from .answers import AnswerRow, interval, verdict
+from .answers import AnswerRow, against, expected_here, interval
 
 FIRST, K = 20, 5  # questions, and passages of each
 GRAPHS = {"mini_wiki": "triples", "musique_train": "gpt-3.5-turbo-1106"}
@@ -105,12 +105,9 @@ def reproduce_agents(
             found = run_rows(part, llm, encoder, chosen)
             measured += [cells(f"{part} {name} {by}", each) for name, each in found.items()]
             notes += differences(f"{part}, {by}", found)
-    expected = load_expected("agents", rows)
-    if not available("musique_train"):
-        expected["rows"] = {n: r for n, r in expected["rows"].items() if "musique_train" not in n}
     return {
         "target": "agents", "rows": measured, "table": table_ii(measured), "notes": notes,
-        "comparison": compare(measured, expected),
+        "comparison": compare(measured, expected_here("agents", rows)),
     }  # fmt: skip
 
 
@@ -156,18 +153,11 @@ def cells(name: str, found: Measured) -> dict[str, Any]:
 
 def differences(where: str, found: Mapping[str, Measured], baseline: str = "vanilla") -> list[str]:
     """In words, each row's exact match against the baseline's on the same questions."""
-    if baseline not in found:
-        return []
-    lines = []
-    for name, each in found.items():
-        if name != baseline:
-            gains = each.right - found[baseline].right
-            low, high = interval(gains)
-            lines.append(
-                f"{where}: {name} against {baseline}, EM {gains.mean():+.1f} [{low:+.1f}, "
-                f"{high:+.1f}] over {len(gains)} questions: {verdict(low, high, even=0)}"
-            )
-    return lines
+    return [
+        against(where, name, baseline, "EM", each.right - found[baseline].right)
+        for name, each in found.items()
+        if baseline in found and name != baseline
+    ]
 
 
 def table_ii(measured: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

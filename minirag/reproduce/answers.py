@@ -87,12 +87,9 @@ def reproduce_answers(
             scores = score_rows(part, recording(part), encoder, chosen)
             measured += [measure(part, row, scores[row.name]) for row in chosen]
             notes += differences(part, scores)
-    expected = load_expected("answers", rows)
-    if not available("musique_train"):
-        expected["rows"] = {n: r for n, r in expected["rows"].items() if "musique_train" not in n}
     return {
         "target": "answers", "rows": measured, "table": table_v(measured), "notes": notes,
-        "comparison": compare(measured, expected),
+        "comparison": compare(measured, expected_here("answers", rows)),
     }  # fmt: skip
 
 
@@ -155,6 +152,23 @@ def verdict(low: float, high: float, even: float) -> str:
     return "inconclusive" if low <= even <= high else "beyond chance"
 
 
+def against(where: str, name: str, baseline: str, metric: str, gains: NDArray[np.float64]) -> str:
+    """In words, what a row gains over a baseline on the same questions, (questions,)."""
+    low, high = interval(gains)
+    return (
+        f"{where}: {name} against {baseline}, {metric} {gains.mean():+.1f} [{low:+.1f}, "
+        f"{high:+.1f}] over {len(gains)} questions: {verdict(low, high, even=0)}"
+    )
+
+
+def expected_here(target: str, rows: Sequence[str] | None) -> dict[str, Any]:
+    """The stored numbers of a target; without MuSiQue's where its passages are not here."""
+    expected = load_expected(target, rows)
+    if not available("musique_train"):
+        expected["rows"] = {n: r for n, r in expected["rows"].items() if "musique_train" not in n}
+    return expected
+
+
 def differences(part: str, scores: Mapping[str, Scores]) -> list[str]:
     """In words, each row's F1 against BM25's and vector search's, on the questions that both were
     asked: an `-open` row against theirs with `-open`, every other row, closed-book ones included,
@@ -169,11 +183,7 @@ def differences(part: str, scores: Mapping[str, Scores]) -> list[str]:
                 continue
             asked = len(values["F1"])
             gains = values["F1"] - other["F1"][:asked]
-            low, high = interval(gains)
-            found.append(
-                f"{part}: {name} against {baseline + prompt}, F1 {gains.mean():+.1f} "
-                f"[{low:+.1f}, {high:+.1f}] over {asked} questions: {verdict(low, high, even=0)}"
-            )
+            found.append(against(part, name, baseline + prompt, "F1", gains))
     return found
 
 

@@ -109,8 +109,8 @@ def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[Answer]:
 RUNS: dict[str, tuple[Run, ...]] = {
     **{part: (partial(answers.score_rows, part),) for part in answers.PARTS},
     **{part: (partial(judged.judge_matches, part),) for part in judged.CONDITIONS},
+    "mini_wiki": (partial(agents.run_rows, "mini_wiki"),),
 }
-RUNS = {**RUNS, "mini_wiki": (partial(agents.run_rows, "mini_wiki"),)}
 RUNS["musique_train"] += (partial(agents.run_rows, "musique_train"),)
 RUNS["harbor_news"] += (local_answers, invented_questions)
 RUNS["textbook"] += (vanilla_answers,)
