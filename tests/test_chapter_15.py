@@ -87,3 +87,19 @@ def test_substrings_turn_labels_round():
     assert claim_label("The answer is unsupported.") == "REFUTES"
     assert claim_label("The answer is: incomplete evidence.", "substrings") == "REFUTES"
     assert claim_label("The answer is: incomplete evidence.") == "NOT ENOUGH INFO"
+
+
+def test_kgp_reads_nearly_twice_the_pages_of_vector_search(corpus):
+    options = {"llm": "recorded"}
+    kgp = METHODS["kgp"].build(corpus, extraction="triples", k=9, **options)
+    vector = METHODS["vanilla"].build(corpus, **options)
+    read, found, as_many = [], [], []
+    for question in corpus.questions[:20]:
+        pairs = kgp.retrieve(question.text).trace.last("pairs").pairs
+        pages = {corpus.chunks[place].id for pair in pairs for place in pair}
+        same, gold = set(vector.retrieve(question.text, k=len(pages)).ids), set(question.gold)
+        read.append(len(pages))
+        found.append(len(gold & pages) / len(gold))
+        as_many.append(len(gold & same) / len(gold))
+    assert (np.mean(read), min(read), max(read)) == (9.35, 6, 12)
+    assert (round(np.mean(found), 3), round(np.mean(as_many), 3)) == (0.875, 0.808)

@@ -46,7 +46,7 @@ def draw_scores(
     if sort:
         table = sorted(table, key=lambda row: (-round(row[1], 9), row[0]))
     roles, total, table = as_roles(highlight), len(table), table[:30]
-    labels = [shorten(label, width * 0.42, 13, bold=label in roles) for label, _ in table]
+    labels = [shorten(label, width * 0.6, 13, bold=label in roles) for label, _ in table]
     marks = [f"{score:.{decimals}f}" for _, score in table]
     left = MARGIN + round(max((text_width(x, 13, bold=True) for x in labels), default=0)) + 12
     right = width - MARGIN - round(max((text_width(x, 13) for x in marks), default=0)) - 8

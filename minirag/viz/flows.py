@@ -91,7 +91,7 @@ def draw_path(
         rows = [[node for node in paths if isinstance(node, str)]]
     relations, longest = relations or {}, max(map(len, rows), default=1)
     left = MARGIN + (62 if scores is not None else 0)
-    gap = {2: 150, 3: 110, 4: 84}.get(longest, 64)
+    gap = {2: 150, 3: 110, 4: 84}.get(longest, max(64, (width - 400) // longest))
     wide = min(170, (width - left - MARGIN - (longest - 1) * gap) // longest)
     scene, text = Scene(width, len(rows) * 66 + 4), []
     for number, path in enumerate(rows):
@@ -112,9 +112,9 @@ def draw_path(
                 forward = step in relations or back not in relations
                 ends = ((x - gap + 3, y + 28), (x - 3, y + 28))
                 scene.arrow(*(ends if forward else ends[::-1]))
-                short = shorten(relation, gap - 10, 11)
-                middle, grey = x - gap // 2, Colour.MUTED
-                scene.text(middle, y + 20, short, 11, "middle", grey, italic=True, title=relation)
+                middle, grey, lines = x - gap // 2, Colour.MUTED, wrap(relation, gap - 6, 11)
+                for i, line in enumerate(reversed(lines)):
+                    scene.text(middle, y + 20 - 13 * i, line, 11, "middle", grey, italic=True)
                 there = f"--{relation}->" if relation else "--"
                 words.append(there if forward else f"<-{relation}--")
             words.append(clean(node))

@@ -82,14 +82,14 @@ def _chart(
 
 def draw_vectors(
     vectors: Mapping[str, Sequence[float]], axes: tuple[str, str] = ("x", "y"),
-    highlight: Highlight | None = None, title: str = "", caption: str = "",
+    highlight: Highlight | None = None, title: str = "", caption: str = "", arrows: bool = True,
 ) -> Chart:  # fmt: skip
-    """Vectors in the plane: of two dimensions as arrows from the origin; of more as points, in
-    their first two principal components.
+    """Vectors in the plane: of two dimensions as arrows from the origin, or as points where not
+    `arrows`; of more as points, in their first two principal components.
 
     `highlight`: labels, or a mapping from a role such as "gold" to labels; drawn in green.
     """
-    places, arrows = np.array(list(vectors.values()), dtype=float), True
+    places = np.array(list(vectors.values()), dtype=float)
     if places.ndim != 2 or places.shape[1] < 2 or not np.isfinite(places).all():
         raise MiniragError("Vectors of one length, of two or more finite numbers, are expected.")
     if places.shape[1] > 2:

@@ -25,6 +25,7 @@ Spot = tuple[str, tuple[str, ...]]  # an entity, and the triples found on the wa
 Choices = Mapping[Spot, tuple[str, ...]]  # the relations that a reader chose there
 Triple = tuple[str, str, str]
 AGENT = "agent"
+STOOD = "offered and dropped", "kept so far"
 READER = {"": "the reader's choice", "not chosen": "not chosen by the reader"}
 DRAWN, WRAPPED = 30, "white-space:pre-wrap"  # nodes; the text below the figure
 
@@ -132,19 +133,21 @@ class AgentWalk:
         return AgentWalk(self.method, self.question, {**self.choices, offers[entity][1]: chosen})
 
     def _drawn(self, last: int) -> tuple[dict[str, Triple], list[list[Triple]]]:
-        """Up to a depth: all triples that the offered relations lead to, by their texts, and those
-        kept at each depth.
+        """Up to a depth: all triples that were weighed, by their texts, and those kept at each
+        depth.
         """
         graph, every, kept = self.method.graph, dict[str, Triple](), list[list[Triple]]()
         nodes = [node.name for node in graph.nodes]
         for depth in range(1, last + 1):
+            ways = dict[str, Triple]()
             for name, (known, _) in self.offered(depth).items():
                 for way in self.method.relations[nodes.index(name)]:
                     for at in way.edges if relation_key(way.name) in known else ():
                         e = graph.edges[at]
-                        every[triple_text(graph, at)] = nodes[e.source], e.name, nodes[e.target]
-            rows = (r for r in self.table(depth) if r["kept"] and r["kind"] == "entities")
-            kept.append([every[row["offered"]] for row in rows])
+                        ways[triple_text(graph, at)] = nodes[e.source], e.name, nodes[e.target]
+            rows = [row for row in self.table(depth) if row["kind"] == "entities"]
+            every |= {row["offered"]: ways[row["offered"]] for row in rows}
+            kept.append([ways[row["offered"]] for row in rows if row["kept"]])
         return every, kept
 
     @cached_property
@@ -152,20 +155,30 @@ class AgentWalk:
         """Where nodes are drawn at every depth: those kept, then those offered."""
         every, kept = self._drawn(len(self.depths))
         names = dict.fromkeys(self.frontier(1)) | names_of([*chain(*kept), *every.values()])
-        return layout(as_graph([*names][:DRAWN], every))
+        return layout(as_graph([*names][:DRAWN], every.values()))
 
     def figure(self, depth: int) -> Figure:
-        """The graph around the walk: bold what was kept up to this depth, thin what was offered and
-        dropped. Nodes keep their places over all depths.
+        """The graph around the walk: bold and named what was kept up to this depth, thin what was
+        offered and dropped. Nodes keep their places over all depths; those that only a later depth
+        offers are pale and have no name.
         """
         (every, kept), places, here = self._drawn(depth), self._places, self.frontier(depth)
-        seen, new = names_of(every.values()), [n for n in names_of(kept[-1]) if n not in here]
-        caption = f"Depth {depth}. Not drawn: {len(seen.keys() - places)} nodes that were offered."
+        bold, seen = list(chain(*kept)), names_of(every.values())
+        new = [name for name in names_of(kept[-1]) if name in places and name not in here]
+        stood, joined = names_of(bold), {frozenset(row[::2]) for row in bold}
+        # A dropped triple between two names that a kept one joins would hide under it.
+        rows = [r for r in every.values() if r in bold or frozenset(r[::2]) not in joined]
+        later = [name for name in places if name not in seen and name not in here]
+        caption = f"Depth {depth}." + (" Pale, ?: offered at a later depth only." if later else "")
+        missing = len(seen.keys() - places)
+        caption += f" Not drawn: {missing} names that were offered." if missing else ""
+        names = {n: STOOD[n in stood] for n in seen if n in places}
         return draw_graph(
-            as_graph([*places], every), places, caption=caption, edge_labels=True,
-            highlight={"frontier": here, "kept at this depth": [n for n in new if n in places]},
-            node_groups={name: "offered so far" for name in seen if name in places},
-            paths=[[s, t] for s, _, t in chain(*kept) if {s, t} <= {*places}], path_name="kept",
+            as_graph([*places], rows), places, caption=caption,
+            highlight={"frontier": here, "kept at this depth": new},
+            node_groups=names, node_labels=dict.fromkeys(later, "?"),
+            edge_labels={(s, t): name for s, name, t in bold},
+            paths=[[s, t] for s, _, t in bold if {s, t} <= {*places}], path_name="kept",
         )  # fmt: skip
 
 
@@ -174,13 +187,13 @@ def names_of(triples: Iterable[Triple]) -> dict[str, None]:
     return dict.fromkeys(name for row in triples for name in row[::2])
 
 
-def as_graph(names: list[str], triples: Mapping[str, Triple]) -> Any:  # a networkx graph
+def as_graph(names: list[str], triples: Iterable[Triple]) -> Any:  # a networkx graph
     """The triples among these nodes."""
     import networkx as nx
 
-    graph, rows = nx.MultiDiGraph(), triples.values()
+    graph = nx.MultiDiGraph()
     graph.add_nodes_from(names)
-    graph.add_edges_from((s, t, {"name": name}) for s, name, t in rows if {s, t} <= {*names})
+    graph.add_edges_from((s, t, {"name": name}) for s, name, t in triples if {s, t} <= {*names})
     return graph
 
 
@@ -219,10 +232,13 @@ class WalkStepper(Explorer):
         here = f"Depth {depth} of {len(walk.depths)}, frontier: {', '.join(walk.frontier(depth))}"
         chooser = f"At {self.state['entity']} the {by if by == AGENT else 'reader'} chooses"
         rows, (triples, passages) = walk.table(depth), walk.evidence(depth)
-        lines = [f"  {r['score']:.3f}  {r['offered']} [{r['why'] or 'kept'}]" for r in rows]
+        lines, did = [f"{chooser}; at all:"], {"relations": "followed", "entities": "kept"}
+        lines += [
+            f"  {r['score']:.3f}  {r['offered']} [{r['why'] or did[r['kind']]}]" for r in rows
+        ]
         lines += [f"Evidence so far: {len(triples)} triples, {len(passages)} passages"]
         lines += [f"  {' '.join(text.split())[:100]}" for text in (*triples, *passages)]
-        return "\n".join([walk.question, here, chooser, *lines, walk.summary])
+        return "\n".join([walk.question, here, *lines, walk.summary])
 
     def html(self) -> str:
         return f"{self.figure().svg}<pre style='{WRAPPED}'>{escape(self.describe())}</pre>"
