@@ -140,11 +140,10 @@ class HippoRAGPassages(StoredMethod):
         return transition_matrix(sparse.bmat([[self.phrases.adjacency, read.T], [read, None]]))
 
     @cached_property
-    def own_nodes(self) -> sparse.csr_array:
+    def own_nodes(self) -> sparse.csr_matrix:
         """Which node is the passage's own: (passages, nodes + passages) of zeros and ones."""
-        return sparse.eye_array(
-            len(self.chunks), self.transition.matrix.shape[0], k=len(self.graph.nodes)
-        ).tocsr()
+        phrases, passages = len(self.graph.nodes), len(self.chunks)
+        return sparse.eye(passages, phrases + passages, k=phrases, format="csr")
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """Query entities, query nodes, dense scores, personalised PageRank, passages: the trace of
