@@ -30,9 +30,9 @@ _WHERE = {
     "encoders.token_encoders": "load_token_encoder",
     "llm": "load_llm",
     "methods": "METHODS Method ZeroShot ChainOfThought SelfConsistency VanillaRAG BM25Retriever"
-    " DenseRetriever PropositionRetriever ColBERT HyDE HippoRAG IRCoT IRCoTHippoRAG GraphRAGLocal"
-    " GraphRAGGlobal TextSummaries SemanticSearch LightRAGLocal LightRAGGlobal LightRAGHybrid"
-    " PathRAG PathRAGLight GRAG GRetriever",
+    " DenseRetriever PropositionRetriever ColBERT HyDE HippoRAG HippoRAGPassages IRCoT"
+    " IRCoTHippoRAG GraphRAGLocal GraphRAGGlobal TextSummaries SemanticSearch LightRAGLocal"
+    " LightRAGGlobal LightRAGHybrid PathRAG PathRAGLight GRAG GRetriever",
     "methods.store": "open_method",
     "evaluate.metrics": "evaluate_answers evaluate_retrieval",
     "reproduce.retrieval_tables": "reproduce_table",

@@ -63,6 +63,7 @@ def test_a_misspelt_option_is_refused_with_all_options_of_the_command(command):
         )
 
 
+FACTS = ["--questions", "facts", "--hops", "one", "--model", "yes"]
 # The values that have names: command line, what exists. XYZZY stands for the misspelt one.
 VALUES = [
     (["ask", WRONG, "Who?"], [*shipped_and_folders.list_corpora(), "musique_train"]),
@@ -100,6 +101,12 @@ VALUES = [
     (["train", "grag", "professors", "--encoder", WRONG], ENCODERS),
     (["train", "grag", "professors", "--llm", WRONG], KINDS),
     (["train", "grag", "professors", "--device", WRONG], ["cpu", "cuda"]),
+    (["recommend", "--questions", WRONG], ["facts", "themes"]),
+    (["recommend", *FACTS[:2], "--hops", WRONG], ["one", "several"]),
+    (["recommend", *FACTS[:4], "--model", WRONG], ["no", "yes"]),
+    (["recommend", *FACTS, "--index", WRONG], ["none", "little", "much"]),
+    (["recommend", *FACTS, "--index", "none", "--tokens", WRONG], ["any"]),
+    (["recommend", *FACTS[:4], "--model", "no", "--passages", WRONG], ["yes", "no"]),
     (["check", WRONG], list_exercises()),
     (["map", WRONG], ["Wang", "PathRAG", "GraphRAG", "Survey", "GRAG"]),
 ]
@@ -136,6 +143,10 @@ def test_every_value_with_a_name_is_in_the_list():
         "exercise",
         "wanted",
         "task",
+        "hops",
+        "index",
+        "tokens",
+        "passages",
     }
     parameters = [
         each

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..core.errors import MiniragError
 from .ask import ask, compare, record
+from .recommend import recommend
 from .reproduce import fetch, methods, reproduce
 from .show import BAD_INPUT, MAINTAINERS, STOPPED, as_options, complain, did_you_mean, note, one_of
 from .train import train
@@ -122,7 +123,7 @@ def minirag(version: bool = VERSION) -> None:
     """
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, methods, paper_map, handouts)
+COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, methods, recommend, paper_map, handouts)
 COMMANDS += (
     lab,
     refresh,

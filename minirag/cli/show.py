@@ -287,7 +287,7 @@ def draw_walk(method: "Method", retrieval: "Retrieval") -> "Figure":
     caption = f"Size and colour: score after the walk. The best passage: {best}."
     return draw_graph(
         graph,
-        node_scores=walks[0].scores,
+        node_scores=walks[0].scores[: len(names)],  # passages may follow
         highlight=roles,
         title=retrieval.question,
         caption=f"{caption} Graph by {graph.source}.",

@@ -12,6 +12,7 @@ from .graphrag.global_search import GraphRAGGlobal
 from .graphrag.local_search import GraphRAGLocal
 from .graphrag.text_summaries import SemanticSearch, TextSummaries
 from .hipporag import HippoRAG
+from .hipporag_passages import HippoRAGPassages
 from .hyde import HyDE
 from .ircot import IRCoT, IRCoTHippoRAG
 from .kgp import KGP
@@ -26,7 +27,7 @@ METHODS: dict[str, type[Method]] = {
     for method in (
         *(ZeroShot, ChainOfThought, SelfConsistency),
         *(VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE),
-        *(HippoRAG, IRCoT, IRCoTHippoRAG),
+        *(HippoRAG, HippoRAGPassages, IRCoT, IRCoTHippoRAG),
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
@@ -38,7 +39,7 @@ METHODS["direct"] = ZeroShot  # as Wang calls it
 __all__ = [
     "DALK", "GRAG", "KGP", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought",
     "ColBERT", "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG",
-    "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal",
-    "Method", "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency",
+    "HippoRAGPassages", "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid",
+    "LightRAGLocal", "Method", "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency",
     "SemanticSearch", "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
 ]  # fmt: skip

@@ -52,29 +52,34 @@ def link(
 
 
 def reset_vector(
-    linked: Iterable[ScoredNode], count: int, specificity: Vector | None = None, per: Per = "node"
-) -> Vector:
+    linked: Iterable[ScoredNode], count: int, specificity: Vector | None = None, per: Per = "node",
+    by_score: bool = False,
+) -> Vector:  # fmt: skip
     """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there
     are none.
 
     `specificity` is a factor a node, (count,), or None. `per="node"` gives every query node the
     same weight, as paper and released code do; `per="entity"` gives every query entity its own
-    share, so that a node named twice weighs twice.
+    share, so that a node named twice weighs twice. by_score: the link's score is a factor, too;
+    below zero it counts as zero.
 
     Source: Wang, Sec. IV-B (hippo-specificity)
     """
     reset = np.zeros(count)
-    for _, node, _ in linked:
+    for _, node, score in linked:
         weight = 1.0 if specificity is None else specificity[node]
+        weight *= max(score, 0.0) if by_score else 1.0
         reset[node] = reset[node] + weight if per == "entity" else weight
     return reset
 
 
 def reset_vectors(
-    linked: Sequence[NodeStep], count: int, specificity: Vector | None = None, per: Per = "node"
-) -> NDArray[np.float64]:
+    linked: Sequence[NodeStep], count: int, specificity: Vector | None = None, per: Per = "node",
+    by_score: bool = False,
+) -> NDArray[np.float64]:  # fmt: skip
     """The `reset_vector` of every question, (count, questions)."""
-    return np.array([reset_vector(step.nodes, count, specificity, per) for step in linked]).T
+    factors = specificity, per, by_score
+    return np.array([reset_vector(step.nodes, count, *factors) for step in linked]).T
 
 
 def ppr(

@@ -13,7 +13,7 @@ from ..encoders.token_encoders import load_token_encoder
 from ..evaluate.metrics import KS, compare, evaluate_retrieval, load_expected
 from ..index.vectors import AnyEncoder
 from ..llm import load_llm
-from ..methods import METHODS, HippoRAG, Method
+from ..methods import METHODS, HippoRAG, HippoRAGPassages, Method
 from ..methods.rich_graph import rich_graph_of
 from . import agents, answers, judged
 from .detours import detours_rows, reproduce_detours
@@ -64,6 +64,8 @@ ROWS = (
         options={**INCIDENCE, "ensemble": True},
         published=False,
     ),
+    Row("hipporag-passages", HippoRAGPassages.name),
+    Row("hipporag-passages-offline-extraction", HippoRAGPassages.name, published=False),
 )
 FULL = "rung 1, fetched: the full {} of Wang, Table IV"
 TARGETS = {
@@ -159,7 +161,7 @@ def build_row(
     what was built by it.
     """
     llm, built = load_llm("offline"), {} if built is None else built
-    if row.method != "hipporag":
+    if row.method not in (HippoRAG.name, HippoRAGPassages.name):
         return METHODS[row.method].build(corpus, llm=llm, encoder=encoder)
     shared = (row.follow, row.published, row.tokens, row.rich)
     if shared not in built:
@@ -172,4 +174,6 @@ def build_row(
             method = HippoRAG.build(corpus, llm, encoder, extraction, follow=row.follow)
         _ = method.hippocampal_index  # synonyms are searched once: the copies share them
         built[shared] = method
+    if row.method == HippoRAGPassages.name:
+        return HippoRAGPassages.from_graph(built[shared].graph, llm, encoder, **row.options)
     return built[shared].with_options(**row.options)
