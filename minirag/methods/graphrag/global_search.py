@@ -125,7 +125,7 @@ def report_communities(
 
 
 class CommunityMethod(StoredMethod):
-    """A method over a `CommunityIndex`: global search, local search."""
+    """A method over a `CommunityIndex`: global search, local search, their variants."""
 
     stored_type = CommunityIndex
     built_with = tuple(name for name in names_of(IndexOptions) if name != "count")
@@ -136,9 +136,8 @@ class CommunityMethod(StoredMethod):
         self, index: CommunityIndex, llm: LLM, encoder: Encoder | str, chosen: IndexOptions,
         executor: Executor | None = None,
     ) -> None:  # fmt: skip
-        graph = index.communities.graph
-        super().__init__(graph.chunks, llm)
-        self.index, self.graph, self.vectors = index, graph, CommunityVectors(index, encoder)
+        super().__init__(index.communities.graph.chunks, llm)
+        self.index, self.vectors = index, CommunityVectors(index, encoder)
         self.chosen, self.executor = chosen, executor
 
     @property

@@ -28,6 +28,7 @@ comes first; the history of a conversation.
 from collections.abc import Sequence
 from typing import ClassVar
 
+from ...core.graph import Graph
 from ...core.results import Retrieval
 from ...core.trace import ChunkStep, Step
 from ...operators import chunk, community, node, question, rank, relationship
@@ -48,6 +49,11 @@ class LocalMethod(CommunityMethod):
     answer_task = "full_answer"
     options_type: ClassVar[type[code.ContextOptions]] = code.ContextOptions
     chosen: code.ContextOptions
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that entities and relations are of."""
+        return self.index.communities.graph
 
     def __repr__(self) -> str:
         over = f"{self.graph!r} and {len(self.index.reports)} reports"

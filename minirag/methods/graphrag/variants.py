@@ -42,6 +42,8 @@ from .local_search import GraphRAGLocal, LocalMethod
 class GraphRAGER(LocalMethod):
     """Entities near to the question and their relations; the prompt holds no passage and no report.
 
+    `build` writes reports all the same, as for the others: `from_index` shares them.
+
     Source: Survey, Table 9 (tab-9); Survey, Sec. 6.1 (op-node, op-relationship)
     """
 
