@@ -31,8 +31,9 @@ _WHERE = {
     "llm": "load_llm",
     "methods": "METHODS Method ZeroShot ChainOfThought SelfConsistency VanillaRAG BM25Retriever"
     " DenseRetriever PropositionRetriever ColBERT HyDE HippoRAG HippoRAGPassages IRCoT"
-    " IRCoTHippoRAG GraphRAGLocal GraphRAGGlobal TextSummaries SemanticSearch LightRAGLocal"
-    " LightRAGGlobal LightRAGHybrid PathRAG PathRAGLight GRAG GRetriever",
+    " IRCoTHippoRAG GraphRAGLocal GraphRAGGlobal TextSummaries SemanticSearch GraphRAGER GraphRAGCC"
+    " VGraphRAGCC VGraphRAG CheapRAG LightRAGLocal LightRAGGlobal LightRAGHybrid PathRAG"
+    " PathRAGLight GRAG GRetriever",
     "methods.store": "open_method",
     "evaluate.metrics": "evaluate_answers evaluate_retrieval",
     "reproduce.retrieval_tables": "reproduce_table",

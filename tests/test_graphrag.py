@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import Scripted
-from small import corpus_of
+from small import TableEncoder, corpus_of
 from small_graphs import WORDS, communities_of, graph_of
 
 import minirag as mr
@@ -369,8 +369,9 @@ def test_an_offline_answer_cites_reports_and_passages_and_counts_its_tokens():
 def test_reports_are_searched_by_vectors_before_map_reduce_and_rolled_up():
     index = toy()
     index.reports[3] = Report("Lighthouse", "The lighthouse keeper paints lamps.", 1.0)
-    method = GLOBAL.from_index(index, encoder="lsa", level=1, report_k=1)
     lamps = "Who paints the lamps of the lighthouse?"
+    near = TableEncoder({text: [1] for text in (lamps, index.reports[3].text)})
+    method = GLOBAL.from_index(index, encoder=near, level=1, report_k=1)
     found = method.retrieve(lamps)
     assert (
         found.ids == [f"report:{index.communities.items[3].id}"]

@@ -73,7 +73,8 @@ def test_gold_never_reaches_a_method(name):
 
 
 LIGHTRAG = {"lightrag-local", "lightrag-global", "lightrag-hybrid"}
-JUDGED = {"pathrag", "pathrag-lt", "graphrag-local", "graphrag-ss"} | LIGHTRAG
+VARIANTS = {"graphrag-er", "graphrag-cc", "vgraphrag-cc", "vgraphrag"}
+JUDGED = {"pathrag", "pathrag-lt", "graphrag-local", "graphrag-ss"} | LIGHTRAG | VARIANTS
 
 
 def test_judged_methods_answer_in_full():
@@ -86,6 +87,7 @@ def test_judged_methods_answer_in_full():
         "cot-sc",
         "graphrag-global",
         "graphrag-ts",
+        "cheaprag",
         "cok",
         "grag",
         "g-retriever",

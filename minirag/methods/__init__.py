@@ -11,6 +11,7 @@ from .grag import GRAG
 from .graphrag.global_search import GraphRAGGlobal
 from .graphrag.local_search import GraphRAGLocal
 from .graphrag.text_summaries import SemanticSearch, TextSummaries
+from .graphrag.variants import CheapRAG, GraphRAGCC, GraphRAGER, VGraphRAG, VGraphRAGCC
 from .hipporag import HippoRAG
 from .hipporag_passages import HippoRAGPassages
 from .hyde import HyDE
@@ -29,6 +30,7 @@ METHODS: dict[str, type[Method]] = {
         *(VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE),
         *(HippoRAG, HippoRAGPassages, IRCoT, IRCoTHippoRAG),
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
+        *(GraphRAGER, GraphRAGCC, VGraphRAGCC, VGraphRAG, CheapRAG),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
         *(ToG, ToG2, KGP, DALK, ChainOfKnowledge),
@@ -38,8 +40,9 @@ METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = [
     "DALK", "GRAG", "KGP", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought",
-    "ColBERT", "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG",
-    "HippoRAGPassages", "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid",
-    "LightRAGLocal", "Method", "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency",
-    "SemanticSearch", "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
+    "CheapRAG", "ColBERT", "DenseRetriever", "GRetriever", "GraphRAGCC", "GraphRAGER",
+    "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HippoRAGPassages", "HyDE", "IRCoT",
+    "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method", "PathRAG",
+    "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch", "TextSummaries",
+    "ToG", "ToG2", "VGraphRAG", "VGraphRAGCC", "VanillaRAG", "ZeroShot",
 ]  # fmt: skip

@@ -76,7 +76,7 @@ def entity(
 
 def vdb(
     questions: Queries, vectors: tuple[Sequence[int], VectorIndex],
-    candidates: Sequence[Sequence[int]] | None = None, k: int = 10,
+    candidates: Sequence[Sequence[int]] | None = None, k: int | None = 10,
 ) -> list[CommunityStep]:  # fmt: skip
     """Community VDB: the k communities whose report is nearest to the question, with the cosine.
 

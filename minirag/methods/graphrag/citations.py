@@ -11,6 +11,7 @@ from ...core.corpus import Chunk
 from ...core.reports import CommunityIndex
 from ...core.results import Passage
 from ...core.trace import ScoredCommunity, Step
+from ...prompts.map_reduce import Unit
 from .map_reduce import Reduced
 
 BRACKET = re.compile(r"\[([^\[\]]{1,600})\]")
@@ -42,25 +43,36 @@ def report_passages(index: CommunityIndex, rows: Sequence[ScoredCommunity]) -> t
     return tuple(Passage(report_chunk(index, row.index), row.score, rank) for rank, row in ranked)
 
 
+def report_units(
+    index: CommunityIndex, rows: Sequence[ScoredCommunity]
+) -> tuple[dict[str, int], list[Unit]]:
+    """The chosen reports as map-reduce reads them: each id with its position, and the units."""
+    places = {report_chunk(index, row.index).id: row.index for row in rows}
+    return places, [(name, index.reports[place].text) for name, place in places.items()]
+
+
 def cite(
     index: CommunityIndex, places: Mapping[str, int], reduced: Reduced, by_model: bool
 ) -> tuple[str, CitedStep]:
     """The answer's text, and the reports that it cites; where it cites none, those that its partial
     answers were written from.
 
-    places: the id of each report that was read, and its position. by_model: who answered; the
-    offline rule cites nothing in its text, so that the reports are listed below it.
+    places: the id of each report that was read, and its position; other units are passages. Where
+    the text cites none and there are such units, those that its partial answers were written from
+    stand for them. by_model: who answered; the offline rule cites nothing in its text, so that the
+    reports are listed below it.
     """
     named, positions = cited(index, reduced.text)
-    read = [places[unit] for answer in reduced.kept for unit in answer.units]
+    units = dict.fromkeys(unit for answer in reduced.kept for unit in answer.units)
+    read = [places[unit] for unit in units if unit in places]
     used = dict.fromkeys([place for place in named if place in places.values()] or read)
     graph, text = index.communities.graph, reduced.text
     chunks = tuple(graph.chunks[i].id for i in positions)
+    chunks = chunks or tuple(unit for unit in units if unit not in places)
     if reduced.kept and not by_model:
-        reports = ", ".join(index.communities.items[place].id for place in used)
-        text += (
-            f"\nReports: {reports}. Passages behind them: {', '.join(chunks[:12]) or 'none named'}."
-        )
+        reports = ", ".join(index.communities.items[place].id for place in used) or "none"
+        behind = ", ".join(chunks[:12]) or "none named"
+        text += f"\nReports: {reports}. Passages behind them: {behind}."
     best, id_of = reduced.best, {place: name for name, place in places.items()}
     rows = [
         ScoredCommunity(index.reports[place].title, place, best.get(id_of[place], 0.0))

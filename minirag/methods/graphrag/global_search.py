@@ -21,7 +21,6 @@ in which reports are given to the shuffle.
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from functools import cached_property
 from typing import ClassVar, Literal, Self
 
 from ...core.corpus import Corpus, Extraction
@@ -31,17 +30,16 @@ from ...core.options import check_value, choose, names_of
 from ...core.reports import CommunityIndex
 from ...core.results import Retrieval
 from ...core.trace import CommunityStep, Trace
-from ...encoders.text_encoders import load_encoder
 from ...graphs import Elements, extract_elements, given_elements, textual_knowledge_graph
 from ...index import find_communities, write_reports
 from ...index.communities import Written, kept_index
-from ...index.vectors import VectorIndex, report_index
+from ...index.vectors import CommunityVectors
 from ...llm import LLM, load_llm
 from ...operators import community, question
 from ...prompts import Task
 from ...prompts.map_reduce import Unit
 from ..base import StoredMethod
-from .citations import cite, report_chunk, report_passages
+from .citations import cite, report_passages, report_units
 from .map_reduce import (
     SCORINGS,
     PartialAnswer,
@@ -127,7 +125,7 @@ def report_communities(
 
 
 class CommunityMethod(StoredMethod):
-    """A method over a `CommunityIndex`: global search, local search."""
+    """A method over a `CommunityIndex`: global search, local search, their variants."""
 
     stored_type = CommunityIndex
     built_with = tuple(name for name in names_of(IndexOptions) if name != "count")
@@ -139,7 +137,8 @@ class CommunityMethod(StoredMethod):
         executor: Executor | None = None,
     ) -> None:  # fmt: skip
         super().__init__(index.communities.graph.chunks, llm)
-        self.index, self.encoder, self.chosen, self.executor = index, encoder, chosen, executor
+        self.index, self.vectors = index, CommunityVectors(index, encoder)
+        self.chosen, self.executor = chosen, executor
 
     @property
     def stored(self) -> CommunityIndex:
@@ -155,7 +154,7 @@ class CommunityMethod(StoredMethod):
         """Read elements, build the graph, divide it, write the reports: see `build_index`.
 
         executor: any `concurrent.futures.Executor`, for extraction, reports and the map step.
-        encoder: of entities in local search; in global search only where report_k asks for vectors.
+        encoder: of what the method searches; in global search only where report_k asks for vectors.
         """
         chosen, llm = choose(cls.options_type, cls.settings, follow, options), load_llm(llm)
         index = build_index(corpus, llm, chosen, extraction, reports, executor, follow)
@@ -259,8 +258,7 @@ class GraphRAGGlobal(CommunityMethod):
         Source: GraphRAG, Sec. 2.6 (sec-2.6); Survey, Sec. 6.3 (generation)
         """
         index, chosen = self.index, retrieval.trace.last(CommunityStep).communities
-        places = {report_chunk(index, row.index).id: row.index for row in chosen}
-        units = [(name, index.reports[place].text) for name, place in places.items()]
+        places, units = report_units(index, chosen)
         rank = self._rank(places) if self.chosen.resort else None
         reduced = map_reduce(
             self.llm, retrieval.question, units, self.chosen, executor=self.executor, rank=rank
@@ -287,14 +285,9 @@ class GraphRAGGlobal(CommunityMethod):
         """
         options, steps = self.chosen, [chosen]
         if options.report_k is not None:
-            asked = question.vector(questions, self._vectors[1].encoder)
+            asked = question.vector(questions, self.vectors.encoder)
             allowed = [[row.index for row in step.communities] for step in chosen]
-            steps.append(community.vdb(asked, self._vectors, allowed, options.report_k))
+            steps.append(community.vdb(asked, self.vectors.reports, allowed, options.report_k))
         if options.roll_up:
             steps.append(community.roll_up(steps[-1], self.index, options.roll_up))
         return steps
-
-    @cached_property
-    def _vectors(self) -> tuple[list[int], VectorIndex]:
-        texts = [report.text for report in self.index.reports.values()]
-        return report_index(self.index, load_encoder(self.encoder).fit(texts))

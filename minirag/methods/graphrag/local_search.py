@@ -26,17 +26,11 @@ comes first; the history of a conversation.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import Executor
-from functools import cached_property
-from typing import ClassVar, cast
+from typing import ClassVar
 
-from ...core.encoder import Encoder
-from ...core.reports import CommunityIndex
+from ...core.graph import Graph
 from ...core.results import Retrieval
 from ...core.trace import ChunkStep, Step
-from ...encoders.text_encoders import load_encoder
-from ...index.vectors import VectorIndex, node_index
-from ...llm import LLM
 from ...operators import chunk, community, node, question, rank, relationship
 from ...prompts import Task
 from ..base import Sections
@@ -44,7 +38,47 @@ from . import released as code
 from .global_search import CommunityMethod
 
 
-class GraphRAGLocal(CommunityMethod):
+class LocalMethod(CommunityMethod):
+    """A method whose prompt has sections of the elements that its `granularity` names.
+
+    Source: Survey, Sec. 6.3 (generation)
+    """
+
+    graph_type = "textual knowledge"
+    primitive = "Question vector"
+    answer_task = "full_answer"
+    options_type: ClassVar[type[code.ContextOptions]] = code.ContextOptions
+    chosen: code.ContextOptions
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that entities and relations are of."""
+        return self.index.communities.graph
+
+    def __repr__(self) -> str:
+        over = f"{self.graph!r} and {len(self.index.reports)} reports"
+        made = f"encoder {self.vectors.encoder.name}; answers by {self.llm.name}"
+        return f"{type(self).__name__} over {over}; {made}"
+
+    def context(
+        self, retrieval: Retrieval, reader: Task | None = None
+    ) -> tuple[Sections, Retrieval]:
+        """Passages; entities and relations; reports: the texts that the reader answers from. Each
+        section has a share of the window, and ends at the first text that the share does not hold.
+        Reports have 15% of 8,000 tokens, which is 1,200: a first report that is longer leaves none.
+
+        Source: Survey, Sec. 6.3 (generation)
+        """
+        texts, passages = code.LocalTexts(self.index, self.chosen), self.passage_texts(retrieval)
+        sections, step = texts.sections(retrieval.trace, passages, self.granularity)
+        return sections, retrieval.followed_by(step)
+
+    def passage_texts(self, retrieval: Retrieval) -> list[str]:
+        """Texts of the k passages that were retrieved."""
+        return [p.chunk.passage for p in retrieval.passages]
+
+
+class GraphRAGLocal(LocalMethod):
     """Passages around the entities that the question is about, with relations and reports beside
     them in the answer's context.
 
@@ -53,36 +87,15 @@ class GraphRAGLocal(CommunityMethod):
 
     name = "graphrag-local"
     paper = "Survey, Table 3 (LGraphRAG)"
-    graph_type = "textual knowledge"
     index_components = ("Entity", "Community")
-    primitive = "Question vector"
-    granularity = ("Entity", "Relationship", "Chunk", "Community")
+    granularity: ClassVar[tuple[str, ...]] = ("Entity", "Relationship", "Chunk", "Community")
     operators: ClassVar = {
         "node": ("VDB",), "relationship": ("Onehop",), "chunk": ("Occurrence",),
         "community": ("Entity",),
     }  # fmt: skip
-    answer_task = "full_answer"
     options_type = code.LocalOptions
     settings: ClassVar = {"paper": {}, "code": {**code.INDEX_CODE, **code.LOCAL_CODE}}
     chosen: code.LocalOptions
-
-    def __init__(
-        self, index: CommunityIndex, llm: LLM, encoder: Encoder | str, chosen: code.IndexOptions,
-        executor: Executor | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(index, llm, encoder, chosen, executor)
-        self.graph, texts = index.communities.graph, [chunk.passage for chunk in self.chunks]
-        self.encoder: Encoder = load_encoder(encoder).fit(texts)
-
-    def __repr__(self) -> str:
-        over = f"{self.graph!r} and {len(self.index.reports)} reports"
-        made = f"encoder {self.encoder.name}; answers by {self.llm.name}"
-        return f"GraphRAGLocal over {over}; {made}"
-
-    @cached_property
-    def node_index(self) -> VectorIndex:
-        """The description of every entity, as a vector."""
-        return cast("VectorIndex", node_index(self.graph, self.encoder))
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """For each question what is chosen around the entities that it is about.
@@ -92,13 +105,11 @@ class GraphRAGLocal(CommunityMethod):
         """
         options, graph = self.chosen, self.graph
         # Question conversion: the question as a vector.
-        vectors = question.vector(questions, self.encoder)
+        asked = question.vector(questions, self.vectors.encoder)
         # Node: VDB. The k entities whose descriptions are nearest to the question.
-        entities = node.vdb(vectors, self.node_index, options.node_k)
+        entities = node.vdb(asked, self.vectors.nodes, options.node_k)
         # Relationship: Onehop. The relations of these entities, those between two of them first.
-        relations = relationship.onehop(
-            entities, graph, options.relation_k, options.outside_k, options.relation_order
-        )
+        relations = relationship.onehop(entities, graph, *options.onehop)
         # Chunk: Occurrence. Passages, scored by how many of these relations they hold both ends of.
         if options.chunk_order == "occurrence":
             passages = chunk.occurrence(relations, graph, self.labels)
@@ -113,19 +124,6 @@ class GraphRAGLocal(CommunityMethod):
         )  # fmt: skip
         # A trace ends in the step that ranks the passages.
         return list(zip(entities, relations, reports, passages))
-
-    def context(
-        self, retrieval: Retrieval, reader: Task | None = None
-    ) -> tuple[Sections, Retrieval]:
-        """Passages; entities and relations; reports: the texts that the reader answers from. Each
-        section has a share of the window, and ends at the first text that the share does not hold.
-        Reports have 15% of 8,000 tokens, which is 1,200: a first report that is longer leaves none.
-
-        Source: Survey, Sec. 6.3 (generation)
-        """
-        texts = code.LocalTexts(self.index, self.chosen)
-        sections, step = texts.sections(retrieval.trace, self.passage_texts(retrieval))
-        return sections, retrieval.followed_by(step)
 
     def passage_texts(self, retrieval: Retrieval) -> list[str]:
         """Texts of the k passages that were retrieved, as far as they scored above 0; of all k

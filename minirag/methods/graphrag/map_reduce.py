@@ -126,13 +126,14 @@ def shuffle_and_pack(
 
 
 def pack(
-    sizes: Iterable[int], limit: int, header: int = 0, split: bool = False
+    sizes: Iterable[int], limit: int, header: int = 0, split: bool = False, most: int | None = None
 ) -> tuple[list[list[int]], list[int]]:
     """Fill windows in the given order: `(windows, too_large)`.
 
     sizes: tokens of each item. header: tokens that every window spends before its first item. A
     window is closed when the next item would make it larger than `limit`. Returns lists of
     positions, and the positions that fit no window at all.
+    most: a window holds at most so many items (None: as many as fit).
     split: an item that fits no window gets one of its own where it stands, between the items before
     and after it, as GraphRAG's released code has it.
 
@@ -144,7 +145,7 @@ def pack(
     for place, size in enumerate(sizes):
         if header + size > limit and not split:
             too_large.append(place)
-        elif used + size > limit:
+        elif used + size > limit or len(windows[-1]) == most:
             windows.append([place])
             used = header + size
         else:
@@ -177,7 +178,8 @@ class _Packer:
         fitted = [
             (name, kept) for name, text in units if (kept := self.fitted(name, text)) is not None
         ]
-        packed, _ = pack([self.tokens(unit) for unit in fitted], limit, self.header, split=True)
+        sizes, most = [self.tokens(unit) for unit in fitted], self.options.per_window
+        packed, _ = pack(sizes, limit, self.header, split=True, most=most)
         windows = [[fitted[i] for i in window] for window in packed]
         # A tokenizer may count a text as more than its parts: then the last units of a window move
         # to a window of their own.

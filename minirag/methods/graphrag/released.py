@@ -5,7 +5,7 @@ How an index is built, how a collection is mapped and reduced, what global searc
 local search does: each has its options, and beside them those of the released code.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -77,6 +77,8 @@ class MapReduceOptions(TokenOptions):
     seed: of the shuffle (the code always uses 86); None keeps the order given.
     resort: after packing, the reports of a window are sorted by "rating", or by "occurrence" (the
         code): the number of passages that name a member of the community, then the rating.
+    per_window: units in a window, at most (None: as many as fit; 1: each unit is answered from by
+        itself, as in Sec. 6.3 of the survey).
     scoring: "answer", one answer and one score for each window (paper), or "points", a list of
         scored points (the code).
     oversize: a unit larger than the window is "cut" to what fits, or "leave out", or alone in a
@@ -87,6 +89,7 @@ class MapReduceOptions(TokenOptions):
     whole_prompt: bool = True
     seed: int | None = 0
     resort: Literal[False, "rating", "occurrence"] = False
+    per_window: Positive | None = None
     scoring: Literal["answer", "points"] = "answer"
     oversize: Literal["cut", "leave out", "exceed"] = "cut"
 
@@ -117,10 +120,11 @@ class GlobalOptions(MapReduceOptions, IndexOptions):
 
 
 @dataclass(frozen=True)
-class LocalOptions(IndexOptions):
+class ContextOptions(IndexOptions):
     """How the index is built, what goes into the context, and how much. The defaults are the
     survey's operators, with its k of 4 and its 8,000 tokens (Sec. 7.1), and what is marked "code"
-    where it leaves a thing open; `LOCAL_CODE` holds what the released code does instead.
+    where it leaves a thing open; `LOCAL_CODE` holds what the released code does instead. An option
+    of elements that a method does not retrieve does nothing.
 
     node_k: entities (survey: 4; code: 20, for it searches for twice its k of 10 and never cuts the
         list back).
@@ -131,13 +135,6 @@ class LocalOptions(IndexOptions):
         entities the far end is related to (code; the survey names no order), or "degree", the sum
         of both ends' degrees, then the weight (nano-graphrag).
     community_k: reports (None: all, until the budget ends: code).
-    community_order: "rating" (survey), or "hits", the number of chosen entities first (code).
-    level: only reports of communities down to this level (None: of all levels; code: 2).
-    chunk_order: "occurrence" (survey) ranks passages by the relations whose two ends they hold.
-        The other two list the passages of the first chosen entity, then of the second, and so on;
-        the passages of an entity by how many of its relations ("entity", code) or of its neighbours
-        ("neighbours", nano-graphrag) they hold.
-    every_passage: passages enter until the budget ends, however small k is (code).
     include_claims: claims about the entities follow the relations (code, where claims were
         extracted).
     fill: entities, relations and claims enter "in order", or "by entity" (code): see
@@ -146,7 +143,8 @@ class LocalOptions(IndexOptions):
         kit's choice: the survey names none), or "reports first" (code), the reverse.
     window: tokens of the whole context (survey: 8,000; code: 12,000).
     report_share, text_share: what of the window goes to reports and to passages; the rest goes to
-        entities and relations (both shares are the code's).
+        entities and relations (both shares are the code's). The share of a section that a method
+        does not have stays empty.
     """
 
     node_k: Positive = 4
@@ -154,10 +152,6 @@ class LocalOptions(IndexOptions):
     outside_k: Count | None = None
     relation_order: Literal["links", "degree"] = "links"
     community_k: Count | None = 4
-    community_order: Literal["rating", "hits"] = "rating"
-    level: Count | None = None
-    chunk_order: Literal["occurrence", "entity", "neighbours"] = "occurrence"
-    every_passage: bool = False
     include_claims: bool = False
     fill: Literal["in order", "by entity"] = "in order"
     section_order: Literal["passages first", "reports first"] = "passages first"
@@ -173,6 +167,30 @@ class LocalOptions(IndexOptions):
                 " they must be at most 1."
             )
 
+    @property
+    def onehop(self) -> tuple[int | None, int | None, Literal["links", "degree"]]:
+        """What `relationship.onehop` takes."""
+        return self.relation_k, self.outside_k, self.relation_order
+
+
+@dataclass(frozen=True)
+class LocalOptions(ContextOptions):
+    """As `ContextOptions`, and how entities and relations choose reports and passages.
+
+    community_order: "rating" (survey), or "hits", the number of chosen entities first (code).
+    level: only reports of communities down to this level (None: of all levels; code: 2).
+    chunk_order: "occurrence" (survey) ranks passages by the relations whose two ends they hold.
+        The other two list the passages of the first chosen entity, then of the second, and so on;
+        the passages of an entity by how many of its relations ("entity", code) or of its neighbours
+        ("neighbours", nano-graphrag) they hold.
+    every_passage: passages enter until the budget ends, however small k is (code).
+    """
+
+    community_order: Literal["rating", "hits"] = "rating"
+    level: Count | None = None
+    chunk_order: Literal["occurrence", "entity", "neighbours"] = "occurrence"
+    every_passage: bool = False
+
 
 LOCAL_CODE: Mapping[str, object] = {
     "node_k": 20, "outside_k": 10, "community_k": None, "community_order": "hits", "level": 2,
@@ -182,32 +200,36 @@ LOCAL_CODE: Mapping[str, object] = {
 
 
 class LocalTexts:
-    """Texts of what the steps of a local search chose."""
+    """Texts of what the steps of a search chose."""
 
-    def __init__(self, index: CommunityIndex, options: LocalOptions) -> None:
+    def __init__(self, index: CommunityIndex, options: ContextOptions) -> None:
         self.index, self.graph, self.options = index, index.communities.graph, options
-        self.onehop = options.relation_k, options.outside_k, options.relation_order
 
-    def sections(self, trace: Trace, passages: Sequence[str]) -> tuple[Sections, ContextStep]:
+    def sections(
+        self, trace: Trace, passages: Sequence[str], granularity: Collection[str]
+    ) -> tuple[Sections, ContextStep]:
         """The sections of the context in their order, and how many texts of each are held of those
         that were wanted. Each has a share of the window, and ends at the first text that the share
         does not hold.
+
+        granularity: the retrieved elements, of which the context has sections: "Community" (its
+        reports), "Entity" (with its relations), "Chunk".
         """
-        options, entities = self.options, trace.last(NodeStep)
-        claims = self.claims(entities) if options.include_claims else []
-        relations = self.relations(trace.last(EdgeStep))
-        wanted = {
-            "reports": self.reports(trace.last(CommunityStep)),
-            "entities and relations": [*self.entities(entities), *relations, *claims],
-            "passages": list(passages),
-        }
-        rest = 1 - options.report_share - options.text_share
-        shares = (options.report_share, rest, options.text_share)
-        budgets = {name: int(options.window * share) for name, share in zip(wanted, shares)}
+        options, middle, wanted = self.options, "entities and relations", Sections()
+        if "Community" in granularity:
+            wanted["reports"] = self.reports(trace.last(CommunityStep))
+        if "Entity" in granularity:
+            entities, relations = trace.last(NodeStep), self.relations(trace.last(EdgeStep))
+            claims = self.claims(entities) if options.include_claims else []
+            wanted[middle] = [*self.entities(entities), *relations, *claims]
+        if "Chunk" in granularity:
+            wanted["passages"] = list(passages)
+        shares = {"reports": options.report_share, "passages": options.text_share}
+        shares[middle] = 1 - options.report_share - options.text_share
+        budgets = {name: int(options.window * shares[name]) for name in wanted}
         held = {name: self.fitting(wanted[name], budgets[name]) for name in wanted}
-        if options.fill == "by entity":
-            middle = "entities and relations"
-            held[middle] = self.entity_by_entity(entities, budgets[middle])
+        if options.fill == "by entity" and middle in held:
+            held[middle] = self.entity_by_entity(trace.last(NodeStep), budgets[middle])
         counts = {name: len(texts) for name, texts in held.items()}
         told = [f"{counts[n]} of {len(wanted[n])} {n} in {budgets[n]} tokens" for n in held]
         sizes = [count_tokens(text, options.count) for texts in held.values() for text in texts]
@@ -260,7 +282,7 @@ class LocalTexts:
         entities, rest = self.fitting(self.entities(chosen), budget), list[str]()
         for count in range(1, len(chosen.nodes) + 1):
             first = replace(chosen, nodes=chosen.nodes[:count])
-            (related,) = relationship.onehop([first], self.graph, *self.onehop)
+            (related,) = relationship.onehop([first], self.graph, *self.options.onehop)
             relations = self.fitting(self.relations(related), budget)
             claims = self.claims(first) if self.options.include_claims else []
             turn = [*relations, *self.fitting(claims, budget)]
