@@ -73,7 +73,7 @@ def test_gold_never_reaches_a_method(name):
 
 
 LIGHTRAG = {"lightrag-local", "lightrag-global", "lightrag-hybrid"}
-JUDGED = {"pathrag", "pathrag-lt", "graphrag-local", "graphrag-ss"} | LIGHTRAG
+JUDGED = {"pathrag", "pathrag-lt", "graphrag-local", "graphrag-ss", "fastgraphrag"} | LIGHTRAG
 
 
 def test_judged_methods_answer_in_full():

@@ -6,6 +6,7 @@ from .base import Method
 from .baselines import BM25Retriever, ColBERT, DenseRetriever, PropositionRetriever, VanillaRAG
 from .cok import ChainOfKnowledge
 from .dalk import DALK
+from .fastgraphrag import FastGraphRAG
 from .g_retriever import GRetriever
 from .grag import GRAG
 from .graphrag.global_search import GraphRAGGlobal
@@ -27,7 +28,7 @@ METHODS: dict[str, type[Method]] = {
         *(ZeroShot, ChainOfThought, SelfConsistency),
         *(VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE),
         *(HippoRAG, IRCoT, IRCoTHippoRAG),
-        *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
+        *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch, FastGraphRAG),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
         *(ToG, ToG2, KGP, DALK, ChainOfKnowledge),
@@ -37,8 +38,8 @@ METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = [
     "DALK", "GRAG", "KGP", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought",
-    "ColBERT", "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG",
-    "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal",
-    "Method", "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency",
-    "SemanticSearch", "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
+    "ColBERT", "DenseRetriever", "FastGraphRAG", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal",
+    "HippoRAG", "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid",
+    "LightRAGLocal", "Method", "PathRAG", "PathRAGLight", "PropositionRetriever",
+    "SelfConsistency", "SemanticSearch", "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
 ]  # fmt: skip
