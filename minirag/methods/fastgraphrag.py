@@ -38,7 +38,7 @@ from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder
 from ..core.errors import MiniragError
 from ..core.graph import Edge, Graph
-from ..core.options import Between, Count, NotNegative, Options, Positive, Probability, choose
+from ..core.options import Between, Count, NotNegative, Options, Positive, choose
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, EntityStep, FactStep, NodeStep, Step, WalkStep
 from ..encoders.text_encoders import load_encoder
@@ -55,10 +55,7 @@ from . import rich_graph as rich
 from .base import Sections, StoredMethod
 from .hipporag_code import Facts
 
-SAME, SAME_K = (
-    0.9,
-    3,
-)  # the similarity of one entity under two names; the nearest that are looked at
+SAME = 0.8, 2  # least cosine of two entities that are one, a similarity of 0.9, and most of each
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,8 @@ class FastOptions(Options):
     """The survey's composition; what it leaves open is the released code's, or GraphRAG's graph.
 
     node_k: nodes that the question finds.
-    link_floor, node_floor: the least similarity, from 0 to 1, of a linked node and of one that the
-        question finds; None takes all.
+    link_cutoff, node_cutoff: the least cosine of a linked node, and of one that the question finds;
+        None takes all. The code's are similarities of 0.7 and 0.5.
     generic: what the question asks for without a name finds nodes too, as the question does.
     damping: the probability of following an edge.
     weighted: edges are followed by their weights.
@@ -76,7 +73,7 @@ class FastOptions(Options):
     chunk_k: passages in the context.
     aggregate: relations get the scores of "all" entities and passages those of all relations, or
         of the "kept" ones only.
-    identities: an edge "is" between an entity and the nearest others whose similarity is 0.9.
+    identities: an edge "is" between an entity and the two nearest others from cosine 0.8 on.
     node_text: what of a node is encoded (`minirag.index.node_index`).
     entity_budget, relation_budget, text_budget: tokens of the context's parts; what one leaves is
         for the others.
@@ -89,8 +86,8 @@ class FastOptions(Options):
     """
 
     node_k: Positive = 4
-    link_floor: Probability | None = None
-    node_floor: Probability | None = None
+    link_cutoff: float | None = None
+    node_cutoff: float | None = None
     generic: bool = False
     damping: Annotated[float, Between(0, 1, below=True)] = 0.85
     weighted: bool = False
@@ -114,7 +111,7 @@ class FastOptions(Options):
 
 
 CODE = {
-    "node_k": 20, "link_floor": 0.7, "node_floor": 0.5, "generic": True, "entity_k": 128,
+    "node_k": 20, "link_cutoff": 0.4, "node_cutoff": 0.0, "generic": True, "entity_k": 128,
     "entity_floor": 0.005, "relation_k": 64, "chunk_k": 8, "aggregate": "kept", "identities": True,
     "node_text": "name and description", "entity_budget": 4000, "relation_budget": 3000,
     "text_budget": 9000, "names": "upper", "unknown": "drop", "summary_from": 128, "gleanings": 0,
@@ -202,9 +199,7 @@ class FastGraphRAG(StoredMethod):
         """The graph that is walked; edges of `identities` were read from no passage."""
         edges = tuple(edge for edge in self.graph.edges if edge.kind == "relation")
         if self.chosen.identities:
-            vectors, least = self.entity_index.vectors, 2 * SAME - 1
-            # Of the nearest, the entity is one itself.
-            same = synonymy_pairs(vectors, least, SAME_K - 1)
+            same = synonymy_pairs(self.entity_index.vectors, *SAME)
             edges += tuple(Edge(int(i), int(j), "is") for i, j, _ in zip(*same) if i < j)
         return replace(self.graph, edges=edges)
 
@@ -231,7 +226,7 @@ class FastGraphRAG(StoredMethod):
         named, generic = self.entities(questions)
         # Node: Link. The nearest node of each entity.
         linked = node.link([step.entities for step in named], index)
-        linked = [rich.drop_below(step, cosine(options.link_floor)) for step in linked]
+        linked = [rich.drop_below(step, options.link_cutoff) for step in linked]
         # Node: VDB. The k nodes nearest to the question, and to each thing that it does not name.
         near = self.nearest(questions, generic)
         # Node: PPR. A walk that restarts at these nodes, by their similarity.
@@ -265,13 +260,13 @@ class FastGraphRAG(StoredMethod):
     def nearest(
         self, questions: Sequence[str], generic: Sequence[Sequence[str]]
     ) -> list[list[NodeStep]]:
-        """For each question the k nodes nearest to it that `node_floor` lets pass, and those
+        """For each question the k nodes nearest to it that `node_cutoff` lets pass, and those
         nearest to each thing that it does not name.
         """
-        texts = [[asked, *more] for asked, more in zip(questions, generic)]
-        flat, floor = [text for row in texts for text in row], cosine(self.chosen.node_floor)
-        found = iter(node.vdb(flat, self.entity_index, self.chosen.node_k))
-        return [[rich.drop_below(next(found), floor) for _ in row] for row in texts]
+        options, texts = self.chosen, [[asked, *more] for asked, more in zip(questions, generic)]
+        flat = [text for row in texts for text in row]
+        found = iter(node.vdb(flat, self.entity_index, options.node_k))
+        return [[rich.drop_below(next(found), options.node_cutoff) for _ in row] for row in texts]
 
     def context(
         self, retrieval: Retrieval, reader: Task | None = None
@@ -294,8 +289,3 @@ class FastGraphRAG(StoredMethod):
         used = [sum(row[:most]) for row, most in zip(sizes, prefixes(sizes, budgets))]
         filled, step = rich.fill(dict(zip(texts, zip(texts.values(), used))), options.count)
         return filled, retrieval.followed_by(step)
-
-
-def cosine(floor: float | None) -> float | None:
-    """The cosine of a similarity (1 + cosine) / 2."""
-    return None if floor is None else 2 * floor - 1
