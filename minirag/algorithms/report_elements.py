@@ -27,20 +27,21 @@ def prefix(sizes: Sequence[int], limit: int, header: int = 0) -> int:
 
 def prefixes(sizes: Sequence[Sequence[int]], limits: Sequence[int]) -> list[int]:
     """How many of the first items of each list fit, where what one list leaves of its limit is for
-    the others: list after list, round after round, until nothing more fits.
+    the others, an item each in turn, until nothing more fits.
     """
     counts, own, spare = [0] * len(sizes), list(limits), 0
     while True:
         before = spare
         for place, row in enumerate(sizes):
             for size in row[counts[place] :]:
-                if size <= spare:
-                    spare -= size
-                elif size <= own[place]:
-                    own[place] -= size
-                else:
+                lent = size <= spare
+                if not lent and size > own[place]:
                     break
                 counts[place] += 1
+                if lent:
+                    spare -= size
+                    break
+                own[place] -= size
             spare, own[place] = spare + max(own[place], 0), 0
         if spare == before:
             return counts
