@@ -350,7 +350,7 @@ def test_a_part_of_the_context_lends_what_it_does_not_use():
     assert [len(rows) for rows in tight.context(retrieval)[0].values()] == [0, 0, 1]
     lent = method.with_options(entity_budget=5, relation_budget=0, text_budget=0)
     assert [len(rows) for rows in lent.context(retrieval)[0].values()] == [4, 1, 0]
-    assert filled["entities"][0] == "Ben" and filled["relations"][0] == "Ada — Ben: r0"
+    assert filled["entities"][0] == "Ben" and filled["passages"][0] == "p1\npassage 1"
 
 
 def test_relations_that_share_nothing():
