@@ -411,3 +411,13 @@ def test_offline_on_the_professors(follow, tmp_path):
     assert again.chosen == method.chosen and again.retrieve(questions[0]).ids == together[0].ids
     given = FastGraphRAG.from_graph(method.graph, encoder="lsa", follow=follow)
     assert given.retrieve(questions[0]).ids == together[0].ids
+
+
+def test_what_of_a_node_is_compared():
+    chunks = corpus_of(("p", "x")).chunks
+    nodes = (Node("Ada", description="a clock maker", chunks=(0,)), Node("Selm", chunks=(0,)))
+    graph = Graph("textual knowledge", "a test", nodes, (), chunks)
+    texts = {"a clock maker": [1, 0], "Ada a clock maker": [0, 1], "Selm": [0, 0, 1]}
+    for follow, vector in (("paper", [1, 0, 0]), ("code", [0, 1, 0])):
+        index = method_of(graph, texts, follow=follow).entity_index
+        assert index.vectors[0, :3].tolist() == vector
