@@ -47,7 +47,7 @@ def dense(*scores):
 def test_links_weigh_specificity_times_cosine_and_never_below_zero():
     linked = [ScoredNode("a", 0, 0.5), ScoredNode("b", 2, 0.8), ScoredNode("c", 1, -0.3)]
     specificity = np.array([1, 1, 0.25])
-    assert reset_vector(linked, 4, specificity, by_score=True) == pytest.approx([0.5, 0, 0.2, 0])
+    assert reset_vector(linked, 4, specificity, per="score") == pytest.approx([0.5, 0, 0.2, 0])
     assert reset_vector(linked, 4, specificity) == pytest.approx([1, 1, 0.25, 0])
 
 

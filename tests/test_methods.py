@@ -74,7 +74,8 @@ def test_gold_never_reaches_a_method(name):
 
 LIGHTRAG = {"lightrag-local", "lightrag-global", "lightrag-hybrid"}
 VARIANTS = {"graphrag-er", "graphrag-cc", "vgraphrag-cc", "vgraphrag"}
-JUDGED = {"pathrag", "pathrag-lt", "graphrag-local", "graphrag-ss"} | LIGHTRAG | VARIANTS
+OTHERS = {"pathrag", "pathrag-lt", "graphrag-local", "graphrag-ss", "fastgraphrag"}
+JUDGED = OTHERS | LIGHTRAG | VARIANTS
 
 
 def test_judged_methods_answer_in_full():

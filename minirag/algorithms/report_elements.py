@@ -25,6 +25,28 @@ def prefix(sizes: Sequence[int], limit: int, header: int = 0) -> int:
     return len(sizes)
 
 
+def prefixes(sizes: Sequence[Sequence[int]], limits: Sequence[int]) -> list[int]:
+    """How many of the first items of each list fit, where what one list leaves of its limit is for
+    the others, an item each in turn, until nothing more fits.
+    """
+    counts, own, spare = [0] * len(sizes), list(limits), 0
+    while True:
+        before = spare
+        for place, row in enumerate(sizes):
+            for size in row[counts[place] :]:
+                lent = size <= spare
+                if not lent and size > own[place]:
+                    break
+                counts[place] += 1
+                if lent:
+                    spare -= size
+                    break
+                own[place] -= size
+            spare, own[place] = spare + max(own[place], 0), 0
+        if spare == before:
+            return counts
+
+
 def prioritise(
     edges: Iterable[Edge], degree: Mapping[int, int],
     claims: Mapping[int, Iterable[int]] | None = None, alone: Iterable[int] = (),

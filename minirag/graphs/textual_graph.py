@@ -63,18 +63,18 @@ LIGHTRAG = {"names": "upper", "weight": "strength", "claims": "keep"}
 
 def textual_knowledge_graph(
     chunks: Sequence[Chunk], elements: Elements, llm: LLM | None = None, *, follow: str = "paper",
-    executor: Executor | None = None, **options: str,
+    executor: Executor | None = None, call_from: int = 0, **options: str,
 ) -> Graph:  # fmt: skip
     """Entities and relationships with a description each, as GraphRAG builds them; claims that
     `elements` holds are linked to their nodes. Self-loops are left out.
 
-    llm: what merges descriptions (`summarise_elements`); None joins them with line breaks. follow,
-    options: of `TextualOptions`.
+    llm: what merges descriptions from `call_from` tokens on (`summarise_elements`); None joins them
+    with line breaks. follow, options: of `TextualOptions`.
 
     Source: GraphRAG, Sec. 2.3 (sec-2.3); GraphRAG, Sec. 2.4 (sec-2.4); Survey, Sec. 4 (graphs)
     """
     chosen = choose(TextualOptions, {"paper": {}, "code": CODE}, follow, options)
-    return _Merger(chunks, elements, chosen).graph("textual knowledge", llm, executor)
+    return _Merger(chunks, elements, chosen).graph("textual knowledge", llm, executor, call_from)
 
 
 def rich_knowledge_graph(

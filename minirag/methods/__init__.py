@@ -6,6 +6,7 @@ from .base import Method
 from .baselines import BM25Retriever, ColBERT, DenseRetriever, PropositionRetriever, VanillaRAG
 from .cok import ChainOfKnowledge
 from .dalk import DALK
+from .fastgraphrag import FastGraphRAG
 from .g_retriever import GRetriever
 from .grag import GRAG
 from .graphrag.global_search import GraphRAGGlobal
@@ -30,7 +31,7 @@ METHODS: dict[str, type[Method]] = {
         *(VanillaRAG, BM25Retriever, DenseRetriever, PropositionRetriever, ColBERT, HyDE),
         *(HippoRAG, HippoRAGPassages, IRCoT, IRCoTHippoRAG),
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
-        *(GraphRAGER, GraphRAGCC, VGraphRAGCC, VGraphRAG, CheapRAG),
+        *(GraphRAGER, GraphRAGCC, VGraphRAGCC, VGraphRAG, CheapRAG, FastGraphRAG),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
         *(GRAG, GRetriever),
         *(ToG, ToG2, KGP, DALK, ChainOfKnowledge),
@@ -40,9 +41,9 @@ METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = [
     "DALK", "GRAG", "KGP", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought",
-    "CheapRAG", "ColBERT", "DenseRetriever", "GRetriever", "GraphRAGCC", "GraphRAGER",
-    "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HippoRAGPassages", "HyDE", "IRCoT",
-    "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method", "PathRAG",
-    "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch", "TextSummaries",
-    "ToG", "ToG2", "VGraphRAG", "VGraphRAGCC", "VanillaRAG", "ZeroShot",
+    "CheapRAG", "ColBERT", "DenseRetriever", "FastGraphRAG", "GRetriever", "GraphRAGCC",
+    "GraphRAGER", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HippoRAGPassages", "HyDE",
+    "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method",
+    "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch",
+    "TextSummaries", "ToG", "ToG2", "VGraphRAG", "VGraphRAGCC", "VanillaRAG", "ZeroShot",
 ]  # fmt: skip

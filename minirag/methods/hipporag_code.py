@@ -147,7 +147,7 @@ class Facts(NamedTuple):
     def of(cls, graph: Graph) -> "Facts":
         name = [node.name for node in graph.nodes]
         ends = [(name[edge.source], edge.name, name[edge.target]) for edge in graph.edges]
-        labels = [" — ".join(parts) for parts in ends]
+        labels = [" — ".join(filter(None, parts)) for parts in ends]
         return cls(fact_matrix(graph), labels, fact_passage_matrix(graph))
 
 

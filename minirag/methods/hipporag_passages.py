@@ -154,7 +154,7 @@ class HippoRAGPassages(StoredMethod):
         entities = question.entities(questions, self.llm, self.hippo.question_entities)
         query_nodes = node.link([step.entities for step in entities], self.phrases.node_index)
         weights = self.phrases.specificity
-        at_phrases = node.reset_vectors(query_nodes, len(names), weights, by_score=True)
+        at_phrases = node.reset_vectors(query_nodes, len(names), weights, per="score")
         # Where it starts among passages: those that dense retrieval finds.
         dense = chunk.vdb(questions, self.chunk_index)
         starts = restarts(at_phrases, dense, options.passage_share, options.power)

@@ -17,6 +17,7 @@ from ..index.vectors import Queries, TextIndex, TfidfIndex, VectorIndex
 from .ranking import Ties, count_of, rank, top_items
 
 Per = Literal["node", "entity"]
+ByScore = Literal["score"]
 
 
 def link(
@@ -52,34 +53,61 @@ def link(
 
 
 def reset_vector(
-    linked: Iterable[ScoredNode], count: int, specificity: Vector | None = None, per: Per = "node",
-    by_score: bool = False,
+    linked: Iterable[ScoredNode], count: int, specificity: Vector | None = None,
+    per: Per | ByScore = "node",
 ) -> Vector:  # fmt: skip
     """Where a walk restarts: (count,) non-negative weights on the linked nodes, all zero if there
     are none.
 
     `specificity` is a factor a node, (count,), or None. `per="node"` gives every query node the
     same weight, as paper and released code do; `per="entity"` gives every query entity its own
-    share, so that a node named twice weighs twice. by_score: the link's score is a factor, too;
-    below zero it counts as zero.
+    share, so that a node named twice weighs twice; `per="score"` weighs each by its
+    score, where that is above zero.
 
     Source: Wang, Sec. IV-B (hippo-specificity)
     """
     reset = np.zeros(count)
     for _, node, score in linked:
         weight = 1.0 if specificity is None else specificity[node]
-        weight *= max(score, 0.0) if by_score else 1.0
+        weight *= max(score, 0.0) if per == "score" else 1.0
         reset[node] = reset[node] + weight if per == "entity" else weight
     return reset
 
 
 def reset_vectors(
-    linked: Sequence[NodeStep], count: int, specificity: Vector | None = None, per: Per = "node",
-    by_score: bool = False,
+    linked: Sequence[NodeStep], count: int, specificity: Vector | None = None,
+    per: Per | ByScore = "node",
 ) -> NDArray[np.float64]:  # fmt: skip
     """The `reset_vector` of every question, (count, questions)."""
-    factors = specificity, per, by_score
-    return np.array([reset_vector(step.nodes, count, *factors) for step in linked]).T
+    return np.array([reset_vector(step.nodes, count, specificity, per) for step in linked]).T
+
+
+def shares(
+    linked: Sequence[NodeStep], near: Sequence[Sequence[NodeStep]], labels: Sequence[str]
+) -> list[NodeStep]:
+    """Where a walk starts, by similarity, which is (1 + cosine) / 2: what was found for one text is
+    divided by its sum, and a node has the largest of its shares.
+
+    linked: for each question the nodes of its entities, each of which is a text of its own. near:
+    for each question what vectors found for its other texts.
+
+    Source: Survey, Sec. 6.1 (op-node)
+    """
+    steps = []
+    for links, others in zip(linked, near):
+        largest: dict[int, float] = {}
+        for row in (*((node,) for node in links.nodes), *(step.nodes for step in others)):
+            total = sum((1 + node.score) / 2 for node in row) + 1e-8  # never zero, as in the code
+            for node in row:
+                share = (1 + node.score) / 2 / total
+                largest[node.index] = max(share, largest.get(node.index, 0.0))
+        best = sorted(largest.items(), key=lambda pair: (-pair[1], pair[0]))
+        nodes = tuple(ScoredNode(labels[i], i, share) for i, share in best if share > 0)
+        texts = len(links.nodes) + sum(bool(step.nodes) for step in others)
+        summary = f"{count_of(nodes, 'node')}, each with its largest share in {texts} rankings"
+        nothing = "nothing is similar enough: the walk does not start, and no passage has a score"
+        steps.append(NodeStep("restart", summary if nodes else nothing, nodes=nodes))
+    return steps
 
 
 def ppr(

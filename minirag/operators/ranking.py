@@ -1,15 +1,17 @@
 """From scores to a ranking, the same way everywhere."""
 
 from collections.abc import Sequence, Sized
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..algorithms.vectors import SAME
-from ..core.trace import SHOWN, Vector
+from ..core.trace import SHOWN, FactStep, Vector, WalkStep
 
 Ties = Literal["ascending", "descending"]
+Scored = TypeVar("Scored", WalkStep, FactStep)
 
 
 def rank(scores: Vector, k: int | None = None, ties: Ties = "ascending") -> NDArray[np.intp]:
@@ -47,3 +49,23 @@ def top_items(
 def count_of(items: Sized, noun: str) -> str:
     """The number of items with their noun: "1 node", "2 nodes"."""
     return f"{len(items)} {noun}{'s' * (len(items) != 1)}"
+
+
+def keep_best(
+    steps: Sequence[Scored], labels: Sequence[str], k: int | None = None, floor: float = 0.0
+) -> list[Scored]:
+    """The steps with their k best scores only, as far as these reach `floor`; all others are
+    zero.
+
+    Source: Survey, Sec. 6.1 (op-node, op-relationship)
+    """
+    kept = []
+    for step in steps:
+        best = [i for i in rank(step.scores, k) if step.scores[i] >= floor and step.scores[i] > 0]
+        scores = np.zeros_like(step.scores)
+        scores[best] = step.scores[best]
+        summary = f"the {len(best)} best of {np.count_nonzero(step.scores)} are kept"
+        items, operator = top_items(labels, scores), f"{step.operator} top-k"
+        changed = replace(step, operator=operator, summary=summary, items=items, scores=scores)
+        kept.append(changed)
+    return kept
