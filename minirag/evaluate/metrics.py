@@ -21,7 +21,6 @@ from ..core.options import check_value
 from ..core.results import Answer, Retrieval
 from ..corpora.shipped_and_folders import shipped
 from ..methods.base import Method
-from ..prompts import Task
 from ..prompts.map_reduce import content_words
 
 VERDICTS = frozenset(("yes", "no", "noanswer"))
@@ -88,7 +87,7 @@ def evaluate_answers(
 
 
 def answer_all(
-    method: Method, questions: Iterable[str], k: int = 5, task: str | Task | None = None
+    method: Method, questions: Iterable[str], k: int = 5, task: str | None = None
 ) -> list[Answer]:
     """`method.answer` for every question; where answers come in batches, one batch a round for all
     questions together.

@@ -27,7 +27,7 @@ from ..corpora.kgqa import read_table_ii
 from ..corpora.shipped_and_folders import load_corpus, shipped
 from ..encoders.token_encoders import load_any_encoder
 from ..evaluate.kgqa import JUDGED, claim_label, marked, wording
-from ..evaluate.metrics import answer_all, compare, recall_at_k
+from ..evaluate.metrics import compare, recall_at_k
 from ..index.vectors import AnyEncoder
 from ..llm import LLM, load_llm
 from ..llm.recorded import recording
@@ -38,25 +38,16 @@ from .answers import AnswerRow, against, expected_here, interval
 FIRST, K = 20, 5  # questions, and passages of each
 RECORDED = {"mini_wiki": "triples", "musique_train": "gpt-3.5-turbo-1106"}
 GRAPHS = {**RECORDED, "claims": "triples", "sweeps": "triples"}
-SAMPLED: dict[str, object] = {"samples": 5}
-CLOSED = (
-    AnswerRow("direct", "zeroshot"),
-    AnswerRow("cot", "cot"),
-    AnswerRow("cot-sc", "cot-sc", SAMPLED),
-)
-OVER_GRAPH: dict[str, dict[str, object]] = {
-    "tog": {},
-    "cok": SAMPLED,
-    "tog2": {},
-    "kgp": {"k": 9},  # three seeds, each with a call of its own
-    "dalk": {},
-}
-MAJORITY = "majority"  # always the more frequent label
-METRIC = {"claims": "accuracy"}  # the others: EM
-# One option away from the defaults, width 3 and depth 3. ToG-2 ranks chunks by another encoder; its
-# topics are linked by the same one. KGP's nine pairs hold up to twelve pages.
+Changed = Mapping[str, object]  # options
+SAMPLED: Changed = {"samples": 5}
+CLOSED = {"direct": "zeroshot", "cot": "cot", "cot-sc": "cot-sc"}
+OPTIONS: Mapping[str, Changed] = {"cot-sc": SAMPLED, "cok": SAMPLED, "kgp": {"k": 9}}
+OVER_GRAPH = ("tog", "cok", "tog2", "kgp", "dalk")  # KGP: three seeds, each with a call of its own
+METRIC, MAJORITY = {"claims": "accuracy"}, "majority"  # else EM; always the more frequent label
+# One option away from the defaults, which are width 3 and depth 3. Where ToG-2 ranks chunks by LSA,
+# topics are linked as before. KGP's nine pairs hold up to twelve pages.
 VARIED = [("width", n) for n in range(1, 6)] + [("depth", n) for n in (1, 2, 4)]
-PRUNED_BY = {"tog2-lsa": "lsa", "tog2-tokens": "tokens:minilm"}
+BY_LSA = "tog2-lsa"
 READ = {"vanilla-9": 9, "vanilla-12": 12, "kgp-12": 12}  # passages, where they are not K
 
 
@@ -75,20 +66,21 @@ class Measured:
 
 def rows_of(part: str) -> list[AnswerRow]:
     """Every method on a part; those over a graph with the graph that the corpus comes with."""
-    own: dict[str, dict[str, object]] = {
-        name: {"extraction": GRAPHS[part], **more} for name, more in OVER_GRAPH.items()
-    }
+
+    def row(name: str, method: str, **changed: object) -> AnswerRow:
+        graph = {"extraction": GRAPHS[part]} if method in OVER_GRAPH else {}
+        return AnswerRow(name, method, {**graph, **OPTIONS.get(method, {}), **changed})
+
     if part != "sweeps":
-        over = [AnswerRow(name, name, options) for name, options in own.items()]
-        return [*CLOSED, AnswerRow("vanilla", "vanilla"), *over]
-    rows = [
-        AnswerRow(f"{name}-{option}-{value}", name, {**own[name], option: value})
+        closed = [row(name, method) for name, method in CLOSED.items()]
+        return [*closed, row("vanilla", "vanilla"), *(row(name, name) for name in OVER_GRAPH)]
+    walks = [
+        row(f"{name}-{option}-{value}", name, **{option: value})
         for name in ("tog", "tog2")
         for option, value in VARIED
     ]
-    names = [*PRUNED_BY, "vanilla", "kgp", *READ]
-    methods = [name.partition("-")[0] for name in names]
-    return [*rows, *(AnswerRow(*pair, own.get(pair[1], {})) for pair in zip(names, methods))]
+    others = (BY_LSA, "vanilla", "kgp", *READ)
+    return [*walks, *(row(name, name.partition("-")[0]) for name in others)]
 
 
 def row_names(groups: bool = False) -> list[str]:
@@ -107,14 +99,11 @@ def row_names(groups: bool = False) -> list[str]:
 
 def corpus_of(part: str) -> Corpus:
     """The corpus of a part, shipped or published, with the questions that are asked of it."""
-    if part in ("mini_wiki", "musique_train"):
-        corpus = load_corpus(part) if part == "mini_wiki" else load_dataset(part)
-        return replace(corpus, questions=corpus.questions[:FIRST])
-    corpus = load_corpus("mini_wiki")
-    if part == "sweeps":
-        return corpus
-    claims = read_table_ii(shipped("corpora/mini_wiki/claims.jsonl"), "fever")
-    return replace(corpus, questions=claims)
+    corpus = load_dataset(part) if part == "musique_train" else load_corpus("mini_wiki")
+    if part == "claims":
+        claims = read_table_ii(shipped("corpora/mini_wiki/claims.jsonl"), "fever")
+        return replace(corpus, questions=claims)
+    return replace(corpus, questions=corpus.questions[: FIRST if part in RECORDED else None])
 
 
 def reproduce_agents(
@@ -157,19 +146,17 @@ def run_rows(
     answers in batches is asked all that can be asked now, over all rows.
     """
     corpus = corpus_of(part)
-    questions = corpus.questions
 
     def run(row: AnswerRow) -> Measured:
         method: Method = METHODS[row.method].build(corpus, llm=llm, encoder=encoder, **row.options)
-        if row.name in PRUNED_BY and isinstance(method, GraphAgent):
-            pruning = load_any_encoder(PRUNED_BY[row.name])
-            method.encoder = pruning.fit([each.passage for each in method.chunks])
+        if row.name == BY_LSA and isinstance(method, GraphAgent):
+            method.encoder = load_any_encoder("lsa").fit([each.passage for each in method.chunks])
         judged = part == "claims" and method.short_task == JUDGED.name
         task, k = JUDGED if judged else method.short_task, READ.get(row.name, K)
         before = method.llm.ledger.snapshot()
-        answers = answer_all(method, map(wording, questions), k, task)
+        answers = llm.each(lambda asked: method.answer(wording(asked), k, task), corpus.questions)
         spent = (method.llm.ledger - before).total
-        pairs = list(zip(answers, questions))
+        pairs = list(zip(answers, corpus.questions))
         return Measured(
             tuple(answers),
             np.array([100 * marked(answer.text, asked) for answer, asked in pairs]),
@@ -203,8 +190,9 @@ def cells(name: str, found: Measured) -> dict[str, Any]:
     row |= {f"{metric} low": low, f"{metric} high": high}
     if part == "claims":
         labels = [claim_label(answer.text) for answer in found.answers]
+        row["said true"] = labels.count("SUPPORTS")
         row["cannot tell"] = labels.count("NOT ENOUGH INFO")
-    if method not in {MAJORITY, *(each.name for each in CLOSED)}:
+    if method not in {MAJORITY, *CLOSED}:
         row["evidence recall"] = round(float(found.recall.mean()), 1)
     return row | {"calls": round(found.calls, 1), "tokens": round(found.tokens)}
 
