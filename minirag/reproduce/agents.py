@@ -188,7 +188,7 @@ def cells(name: str, found: Measured) -> dict[str, Any]:
     metric, (low, high) = METRIC.get(part, "EM"), interval(found.right)
     row = {"method": name, "n": len(found.right), metric: round(float(found.right.mean()), 1)}
     row |= {f"{metric} low": low, f"{metric} high": high}
-    if part == "claims":
+    if part == "claims" and method != MAJORITY:
         labels = [claim_label(answer.text) for answer in found.answers]
         row["said true"] = labels.count("SUPPORTS")
         row["cannot tell"] = labels.count("NOT ENOUGH INFO")
