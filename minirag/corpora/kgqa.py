@@ -42,8 +42,8 @@ def read_table_ii(path: str | Path, name: str) -> tuple[Question, ...]:
     """The questions of a set: a JSON list, WebQSP's {"Questions": [...]}, or a row a line (.jsonl).
 
     name: one of `READERS`. A claim has the kind "claim" and its label as the one answer: SUPPORTS,
-    REFUTES or NOT ENOUGH INFO. Raises `MiniragError` for another name, and for a row that lacks a
-    field.
+    REFUTES or NOT ENOUGH INFO; the claims of `mini_wiki` are rows of "fever" with gold pages.
+    Raises `MiniragError` for another name, and for a row that lacks a field.
 
     Source: Wang, Table II (tab-2)
     """
@@ -64,5 +64,6 @@ def read_table_ii(path: str | Path, name: str) -> tuple[Question, ...]:
                 f"{path.name}, row {number}: not a row of {name}: {type(error).__name__} {error}."
             ) from None
         accepted = tuple(dict.fromkeys(filter(None, answers)))
-        questions.append(Question(id or f"{name}-{number}", text, accepted, kind=kind))
+        gold = tuple(row.get("gold", ()))
+        questions.append(Question(id or f"{name}-{number}", text, accepted, gold, kind))
     return tuple(questions)

@@ -153,18 +153,13 @@ class DALK(GraphAgent):
         beside = [each for each in self.relations[at] if each.outward or not directed]
         beside.sort(key=lambda each: each.edges[0])
         followed = [each for each in beside if word and word in each.name]
-        ends = [far for each in followed for far in self.far_ends(each)]
+        ends = [far for each in followed for far in dict.fromkeys(each.ends(self.graph))]
         return [each for each in beside if each not in followed], ends
-
-    def far_ends(self, relation: Relation) -> list[int]:
-        """The nodes that a relation leads to, each once."""
-        edges = [self.graph.edges[place] for place in relation.edges]
-        return list(dict.fromkeys(e.target if relation.outward else e.source for e in edges))
 
     def one_hop(self, relation: Relation) -> tuple[ScoredPath, tuple[tuple[int, ...]]]:
         """A relation as a path of one step; all nodes that it leads to stand at its end."""
         nodes = self.graph.nodes
-        ends = ", ".join(nodes[far].name for far in self.far_ends(relation))
+        ends = ", ".join(nodes[far].name for far in dict.fromkeys(relation.ends(self.graph)))
         return ScoredPath((nodes[relation.node].name, ends), 1.0), (relation.edges,)
 
     def texts(self, step: PathStep) -> list[str]:

@@ -44,8 +44,7 @@ class StopStep(Step):
 
 def relations_at(graph: Graph) -> list[list[Relation]]:
     """The relations of every node, by name, outward ones first."""
-    found: list[defaultdict[tuple[str, bool], list[int]]]
-    found = [defaultdict(list) for _ in graph.nodes]
+    found = [defaultdict[tuple[str, bool], list[int]](list) for _ in graph.nodes]
     for place, edge in enumerate(graph.edges):
         found[edge.source][edge.name, True].append(place)
         found[edge.target][edge.name, False].append(place)

@@ -105,10 +105,8 @@ class Walker(GraphAgent):
 
     def similar(self, asked: str, texts: Sequence[str]) -> list[float]:
         """The similarity of each text with the question."""
-        found: list[float] = (
-            text_index(texts, texts, self.encoder).similarities([asked])[0].tolist()
-        )
-        return found
+        found = text_index(texts, texts, self.encoder).similarities([asked])[0]
+        return [float(each) for each in found]
 
     def walk(self, asked: str) -> Sequence[Step]:
         """From the topic entities to the paths, the reason to stop, and the passages."""

@@ -154,10 +154,8 @@ class ToG2(Walker):
             step, here = self.prune_entities(candidates, chunks, depth)
             for each in chunks:
                 best[each.chunk] = max(best[each.chunk], each.score)
-            summary = (
-                f"depth {depth}: the {len(chunks)} best chunks of {len(candidates)} candidates"
-            )
-            steps += [step, scored_step("search of pages", summary, self.labels, best.copy())]
+            said = f"depth {depth}: the {len(chunks)} best chunks of {len(candidates)} candidates"
+            steps += [step, scored_step("search of pages", said, self.labels, best.copy())]
             if not here:
                 return Walked(steps, found, tog.NONE_REACHED)
             found = [*found, *here]
@@ -206,10 +204,8 @@ class ToG2(Walker):
             cut = [f"{chunk.title}\n{text}" for text in windows(sentences_of(chunk.text)) or [""]]
             texts, owners = [*texts, *cut], [*owners, *(place for _ in cut)]
         asked = [queries[each.candidate] for each in found]
-        cosines, owner = (
-            text_index(texts, texts, self.encoder).similarities(asked),
-            np.array(owners),
-        )
+        cosines = text_index(texts, texts, self.encoder).similarities(asked)
+        owner = np.array(owners)
         return [
             each._replace(score=max(0.0, float(row[owner == each.chunk].max())))
             for each, row in zip(found, cosines)

@@ -32,6 +32,11 @@ class Relation(NamedTuple):
     outward: bool
     edges: tuple[int, ...]
 
+    def ends(self, graph: Graph) -> list[int]:
+        """The node at the other end of each edge."""
+        edges = [graph.edges[place] for place in self.edges]
+        return [edge.target if self.outward else edge.source for edge in edges]
+
 
 class Considered(NamedTuple):
     """What an agent weighed, its score, and why it was dropped ("" where it was kept)."""
@@ -216,10 +221,8 @@ def choose_relations(
 def reach(chosen: Chosen, graph: Graph) -> list[Reached]:
     """The nodes behind a relation, by name, each with the score of the relation."""
     (nodes, edges, _), relation, score = chosen
-    ends = [
-        (graph.edges[e].target, graph.edges[e].source)[not relation.outward] for e in relation.edges
-    ]
-    found = [Reached((*nodes, n), (*edges, e), score) for n, e in zip(ends, relation.edges)]
+    ways = zip(relation.ends(graph), relation.edges)
+    found = [Reached((*nodes, n), (*edges, e), score) for n, e in ways]
     return sorted(found, key=lambda each: graph.nodes[each.nodes[-1]].name)
 
 

@@ -28,10 +28,8 @@ def khop_path(
     ways = Ways(len(graph.nodes), [(edge.source, edge.target) for edge in graph.edges], directed)
 
     def letters(path: Path) -> int:
-        return len("->".join([*(graph.nodes[i].name for i in path.nodes), *names(path)]))
-
-    def names(path: Path) -> list[str]:
-        return [graph.edges[edge].name for edge in path.edges]
+        relations = (graph.edges[edge].name for edge in path.edges)
+        return len("->".join([*(graph.nodes[i].name for i in path.nodes), *relations]))
 
     steps = []
     for step in linked:

@@ -3,6 +3,7 @@ question needs, and triples as sentences.
 """
 
 import re
+from functools import partial
 
 from ..text.chunking import sentences_of
 from .json_replies import LONGEST, THOUGHT, read_line
@@ -42,19 +43,15 @@ def next_evidence_by_rule(fields: Fields) -> str:
 
 
 NEXT_EVIDENCE = Task(
-    name="next_evidence",
-    stage="retrieve",
+    name="next_evidence", stage="retrieve", parse=read_next_evidence, rule=next_evidence_by_rule,
     system=(
         "You collect evidence for a question, passage by passage. You see the question and a"
         " passage that was found. Write one sentence that says what the next passage should state"
         " so that both together answer the question. It is only used to search, so name people,"
         " places and things. Do not repeat what the passage already says."
     ),
-    template="Question: $question\n\nPassage:\n$passage\n\nNext evidence:",
-    parse=read_next_evidence,
-    rule=next_evidence_by_rule,
-    max_tokens=100,
-)
+    template="Question: $question\n\nPassage:\n$passage\n\nNext evidence:", max_tokens=100,
+)  # fmt: skip
 
 
 def plain_arrows(text: str) -> str:
@@ -92,9 +89,9 @@ def show_evidence(fields: Fields) -> Fields:
     return {**fields, "evidence": "\n".join(fields["evidence"])}
 
 
-RERANK_EVIDENCE = Task(
-    name="rerank_evidence",
-    stage="retrieve",
+evidence_task = partial(Task, max_tokens=512, show=show_evidence)
+RERANK_EVIDENCE = evidence_task(
+    name="rerank_evidence", stage="retrieve", parse=read_ranked, rule=rerank_by_rule,
     system=(
         "You see evidence from a knowledge graph, one path or fact to a line, and a question. Keep"
         " only the lines that help to answer the question, the most helpful one first. Copy each"
@@ -102,10 +99,6 @@ RERANK_EVIDENCE = Task(
         ' "Reranked Triple 2:" and so on. Where no line helps, reply "none".'
     ),
     template="Evidence:\n$evidence\n\nQuestion: $question\n\nKeep at most $most lines.",
-    parse=read_ranked,
-    rule=rerank_by_rule,
-    max_tokens=512,
-    show=show_evidence,
     example=(
         {
             "evidence": [
@@ -117,7 +110,7 @@ RERANK_EVIDENCE = Task(
         },
         "Reranked Triple 1: Harrowgate Observatory -> founded by -> Ilse Brandt -> born in -> Selm",
     ),
-)
+)  # fmt: skip
 
 
 def read_stated(text: str) -> tuple[tuple[str, ...], int]:
@@ -141,9 +134,8 @@ def state_by_rule(fields: Fields) -> str:
     return "\n".join(rows)
 
 
-STATE_PATHS = Task(
-    name="state_paths",
-    stage="answer",
+STATE_PATHS = evidence_task(
+    name="state_paths", stage="answer", parse=read_stated, rule=state_by_rule,
     system=(
         "You turn paths of a knowledge graph into plain sentences. An arrow goes from subject to"
         " relation and from relation to object. Write one line for each path, in the given order,"
@@ -153,9 +145,5 @@ STATE_PATHS = Task(
         "Question that the paths belong to: $question\n\nPaths:\n$evidence\n\n"
         'Start each line with "$kind-based Evidence 1:", "$kind-based Evidence 2:" and so on.'
     ),
-    parse=read_stated,
-    rule=state_by_rule,
-    max_tokens=512,
-    show=show_evidence,
-)
+)  # fmt: skip
 EVIDENCE_TASKS = (NEXT_EVIDENCE, RERANK_EVIDENCE, STATE_PATHS)

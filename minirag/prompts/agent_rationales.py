@@ -5,6 +5,7 @@ All but the choice of sources ask for what a model knows or concludes, so no rul
 """
 
 import re
+from functools import partial
 from typing import NamedTuple
 
 from .baselines import read_chain_of_thought
@@ -39,9 +40,9 @@ def read_rationales(text: str) -> tuple[Rationales, int]:
     return found, int(not all(found))
 
 
-TWO_RATIONALES = Task(
-    name="two_rationales",
-    stage="retrieve",
+from_model = partial(Task, stage="retrieve", parse=read_line, needs_model=True, max_tokens=150)
+TWO_RATIONALES = from_model(
+    name="two_rationales", parse=read_rationales, max_tokens=200,
     system=(
         "You answer questions from what you know, in three sentences on one line. The first starts"
         ' with "First," and states one fact. The second starts with "Second," and states the fact'
@@ -49,9 +50,6 @@ TWO_RATIONALES = Task(
         " alone. Where you do not know, make your best guess, and keep the form."
     ),
     template="Question: $question",
-    parse=read_rationales,
-    needs_model=True,
-    max_tokens=200,
     example=(
         {"question": "Into which sea does the river flow on which Vienna stands?"},
         (
@@ -59,7 +57,7 @@ TWO_RATIONALES = Task(
             " answer is the Black Sea."
         ),
     ),
-)
+)  # fmt: skip
 
 
 def read_sources(text: str) -> tuple[tuple[str, ...], int]:
@@ -95,9 +93,8 @@ CHOOSE_SOURCES = Task(
     show=show_sources,
 )
 
-CORRECT_RATIONALE = Task(
+CORRECT_RATIONALE = from_model(
     name="correct_rationale",
-    stage="retrieve",
     system=(
         "You are given a question, one sentence of reasoning towards its answer, and knowledge from"
         " reliable sources. Rewrite the sentence so that it agrees with the knowledge: correct what"
@@ -105,38 +102,25 @@ CORRECT_RATIONALE = Task(
         " is where the knowledge says nothing about it. Reply with the sentence alone."
     ),
     template="Question: $question\n\nKnowledge:\n$knowledge\n\nSentence: $rationale",
-    parse=read_line,
-    needs_model=True,
-    max_tokens=150,
 )
 
-NEXT_RATIONALE = Task(
+NEXT_RATIONALE = from_model(
     name="next_rationale",
-    stage="retrieve",
     system=(
         "You reason towards the answer of a question in two sentences. The first is given and can"
         " be relied on. Write the second: the fact that leads from it to the answer. Where you do"
         " not know the fact, make your best guess. Reply with the sentence alone."
     ),
     template="Question: $question\nFirst sentence: $first\nSecond sentence:",
-    parse=read_line,
-    needs_model=True,
-    max_tokens=150,
 )
 
-CONSOLIDATE = Task(
-    name="consolidate",
-    stage="answer",
+CONSOLIDATE = from_model(
+    name="consolidate", stage="answer", parse=read_chain_of_thought, max_tokens=60,
     system=(
         "You are given a question and two sentences that were checked against reliable sources."
         " Answer the question from them, even where they are not complete. Write one sentence that"
         ' starts with "The answer is" and holds the answer alone, as short as it can be.'
     ),
     template="Question: $question\nFirst, $first\nSecond, $second",
-    parse=read_chain_of_thought,
-    needs_model=True,
-    max_tokens=60,
-)
-RATIONALE_TASKS = (
-    *(TWO_RATIONALES, CHOOSE_SOURCES, CORRECT_RATIONALE, NEXT_RATIONALE, CONSOLIDATE),
-)
+)  # fmt: skip
+RATIONALE_TASKS = (TWO_RATIONALES, CHOOSE_SOURCES, CORRECT_RATIONALE, NEXT_RATIONALE, CONSOLIDATE)

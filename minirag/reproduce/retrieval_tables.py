@@ -147,7 +147,7 @@ def row_names(target: str, all_rows: bool = True) -> list[str]:
     own |= {
         "answers": answers.row_names(),
         "judged": judged.row_names(),
-        "agents": agents.row_names(),
+        "agents": agents.row_names(all_rows),
     }
     return own.get(target) or [row.name for row in ROWS]
 
