@@ -32,7 +32,7 @@ _WHERE = {
     "methods": "METHODS Method ZeroShot ChainOfThought SelfConsistency VanillaRAG BM25Retriever"
     " DenseRetriever PropositionRetriever ColBERT HyDE HippoRAG IRCoT IRCoTHippoRAG GraphRAGLocal"
     " GraphRAGGlobal TextSummaries SemanticSearch LightRAGLocal LightRAGGlobal LightRAGHybrid"
-    " PathRAG PathRAGLight GRAG GRetriever",
+    " PathRAG PathRAGLight GRAG GRetriever RAPTOR RAPTORK",
     "methods.store": "open_method",
     "evaluate.metrics": "evaluate_answers evaluate_retrieval",
     "reproduce.retrieval_tables": "reproduce_table",

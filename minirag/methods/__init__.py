@@ -17,6 +17,7 @@ from .ircot import IRCoT, IRCoTHippoRAG
 from .kgp import KGP
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
+from .raptor import RAPTOR, RAPTORK
 from .tog import ToG
 from .tog2 import ToG2
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
@@ -29,6 +30,7 @@ METHODS: dict[str, type[Method]] = {
         *(HippoRAG, IRCoT, IRCoTHippoRAG),
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
+        *(RAPTOR, RAPTORK),
         *(GRAG, GRetriever),
         *(ToG, ToG2, KGP, DALK, ChainOfKnowledge),
     )
@@ -36,9 +38,10 @@ METHODS: dict[str, type[Method]] = {
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = [
-    "DALK", "GRAG", "KGP", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought",
-    "ColBERT", "DenseRetriever", "GRetriever", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG",
-    "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal",
-    "Method", "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency",
-    "SemanticSearch", "TextSummaries", "ToG", "ToG2", "VanillaRAG", "ZeroShot",
+    "DALK", "GRAG", "KGP", "METHODS", "RAPTOR", "RAPTORK", "BM25Retriever", "ChainOfKnowledge",
+    "ChainOfThought", "ColBERT", "DenseRetriever", "GRetriever", "GraphRAGGlobal",
+    "GraphRAGLocal", "HippoRAG", "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal",
+    "LightRAGHybrid", "LightRAGLocal", "Method", "PathRAG", "PathRAGLight",
+    "PropositionRetriever", "SelfConsistency", "SemanticSearch", "TextSummaries", "ToG", "ToG2",
+    "VanillaRAG", "ZeroShot",
 ]  # fmt: skip
