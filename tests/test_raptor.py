@@ -26,6 +26,7 @@ from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.trace import ChunkStep, NodeStep
 from minirag.graphs import cluster_tree, family_sizes, layer_of, tree
+from minirag.methods import raptor_options
 from minirag.methods.raptor import RAPTOR, RAPTORK
 from minirag.methods.raptor_options import RaptorKOptions, RaptorOptions
 from minirag.methods.store import open_method
@@ -190,7 +191,7 @@ class Rows:
 
     def encode(self, texts, kind="passage"):
         each = [self.matrix[[int(word) for word in text.split()]].mean(axis=0) for text in texts]
-        return np.round(each, 6) if len(each) else np.zeros((0, self.matrix.shape[1]))
+        return np.round(each, 6) if each else np.zeros((0, self.matrix.shape[1]))
 
 
 def listing():
@@ -340,16 +341,17 @@ def test_every_chunk_of_a_summary_is_a_leaf_below_it(built):
 
 
 def test_the_tree_says_how_many_clusters_have_one_member(professors):
-    made = RAPTOR.build(professors, encoder="lsa", reduction="pca", dim=2, follow="code", layers=1)
+    made = RAPTOR.build(professors, reduction="pca", dim=2, follow="code", layers=1)
     sizes = family_sizes(made.graph)[1]
     assert sizes.count(1) > 5 and f"{sizes.count(1)} of one member" in repr(made)
     assert "reduced by pca" in repr(made) and made.chosen.k == 10 and made.chosen.budget == 3500
-    survey = RAPTOR.build(professors, encoder="lsa", reduction="pca", dim=2, layers=1)
+    survey = RAPTOR.build(professors, reduction="pca", dim=2, layers=1)
     assert min(family_sizes(survey.graph)[1]) >= 3 and "of one member" not in repr(survey)
 
 
 def test_auto_is_what_is_installed_and_is_kept_with_the_tree(professors, tmp_path, monkeypatch):
-    monkeypatch.setattr(soft_clusters, "find_spec", lambda name: None)
+    for module in (soft_clusters, raptor_options):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
     made = RAPTOR.build(professors, encoder="lsa", rows_per_cluster=5)
     assert made.chosen.reduction == "pca"
     made.save(tmp_path)
@@ -357,6 +359,8 @@ def test_auto_is_what_is_installed_and_is_kept_with_the_tree(professors, tmp_pat
     assert loaded.graph == made.graph and loaded.chosen == made.chosen
     question = professors.questions[0].text
     assert loaded.retrieve(question).ids == made.retrieve(question).ids
+    with pytest.raises(MiniragError, match="pip install umap-learn"):
+        RAPTOR.build(professors, encoder="lsa", reduction="umap")
     with pytest.raises(MiniragError, match="chosen when the graph is built"):
         made.with_options(dim=5)
     assert made.with_options(search="traversal", k=1).retrieve(question).passages

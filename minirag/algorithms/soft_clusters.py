@@ -85,7 +85,7 @@ def soft_clusters(
     return over_threshold(mixture(rows, count, seed).predict_proba(rows), threshold)
 
 
-def reducer(name: Reduction, seed: int = 0) -> tuple[str, Reduce]:
+def reducer(name: Reduction, seed: int = 0) -> tuple[Reduction, Reduce]:
     """What reduces the dimensions, and what it is called. "auto": UMAP where umap-learn is
     installed, else PCA.
     """

@@ -25,11 +25,10 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 from ..algorithms.report_elements import prefix
-from ..algorithms.soft_clusters import reducer
 from ..core.corpus import Chunk, Corpus
 from ..core.encoder import Encoder
 from ..core.graph import Graph
-from ..core.options import choose, vary
+from ..core.options import choose
 from ..core.results import Passage, Retrieval
 from ..core.trace import NodeStep, Step, Trace
 from ..encoders.text_encoders import load_encoder
@@ -70,9 +69,8 @@ class TreeMethod(StoredMethod):
 
         executor: any `concurrent.futures.Executor`, for the summaries of a layer.
         """
-        chosen, model = choose(cls.options_type, cls.settings, follow, options), load_llm(llm)
-        if isinstance(chosen, RaptorOptions):  # what "auto" stands for here is kept
-            chosen = vary(chosen, {"reduction": reducer(chosen.reduction)[0]})
+        chosen = choose(cls.options_type, cls.settings, follow, options).decided()
+        model = load_llm(llm)
         loaded = load_encoder(encoder).fit([each.passage for each in corpus.chunks])
         graph = cluster_tree(
             corpus.chunks, loaded, model, chosen.cluster, chosen.layers, chosen.summary_tokens,

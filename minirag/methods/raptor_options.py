@@ -1,8 +1,9 @@
 """The options of RAPTOR and RAPTOR-K, and the clusters that they ask for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Literal, Self
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ..algorithms.soft_clusters import (
     recluster,
     reducer,
 )
+from ..core.errors import MiniragError
 from ..core.options import Options, Positive, Probability
 from ..graphs.tree_and_passage_graph import Vectors
 from ..text.tokens import TokenCounter, count_tokens
@@ -55,6 +57,10 @@ class TreeOptions(Options):
         """A layer of so many nodes or fewer is the last."""
         raise TypeError(f"{type(self).__name__} must say when to stop.")
 
+    def decided(self) -> Self:
+        """The options with what they stand for on this machine."""
+        return self
+
     def divide(self, rows: Rows) -> Families:
         """The clusters of the vectors of a layer."""
         raise TypeError(f"{type(self).__name__} must say how it clusters.")
@@ -75,7 +81,7 @@ class RaptorOptions(TreeOptions):
     threshold: a node joins every cluster whose posterior is greater.
     max_clusters: BIC compares fewer than so many clusters.
     rows_per_cluster: BIC compares at most nodes / rows_per_cluster of them; 1 is RAPTOR's. On fewer
-        than about 100 nodes a larger one prevents clusters of one or two.
+        than about 100 nodes 5 prevents most clusters of one or two, which BIC prefers there.
     """
 
     reduction: Reduction = "auto"
@@ -87,6 +93,14 @@ class RaptorOptions(TreeOptions):
     @property
     def last_layer(self) -> int:
         return self.dim + 1
+
+    def decided(self) -> Self:
+        name, _ = reducer(self.reduction)
+        if name == "umap" and not find_spec("umap"):
+            raise MiniragError(
+                "reduction='umap' needs umap-learn: pip install umap-learn, or take 'pca'."
+            )
+        return replace(self, reduction=name)
 
     def divide(self, rows: Rows) -> Families:
         _, reduce = reducer(self.reduction, self.seed)
