@@ -33,7 +33,7 @@ _WHERE = {
     " DenseRetriever PropositionRetriever ColBERT HyDE HippoRAG HippoRAGPassages IRCoT"
     " IRCoTHippoRAG GraphRAGLocal GraphRAGGlobal TextSummaries SemanticSearch GraphRAGER GraphRAGCC"
     " VGraphRAGCC VGraphRAG CheapRAG LightRAGLocal LightRAGGlobal LightRAGHybrid FastGraphRAG"
-    " PathRAG PathRAGLight GRAG GRetriever",
+    " PathRAG PathRAGLight GRAG GRetriever RAPTOR RAPTORK",
     "methods.store": "open_method",
     "evaluate.metrics": "evaluate_answers evaluate_retrieval",
     "reproduce.retrieval_tables": "reproduce_table",

@@ -2,10 +2,11 @@
 entities, and the tree, which puts summaries above them.
 
 The passage graph differs from KGP's code in: entities come from an extraction rather than from a
-linking service, and an edge is one, whatever the number of shared entities. The tree clusters by
-k-means: what RAPTOR does with soft clusters, in its plainest form.
+linking service, and an edge is one, whatever the number of shared entities. `tree` is the survey's
+tree in its plainest form, by k-means; RAPTOR hands its own clusters to `cluster_tree`.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from itertools import combinations
@@ -21,6 +22,9 @@ from ..core.graph import Edge, Graph, Node
 from ..llm.base import LLM
 from .elements import Elements
 from .knowledge_graph import normalise_phrase
+
+Vectors = NDArray[np.float32]
+Cluster = Callable[[Vectors, Sequence[str]], list[list[int]]]
 
 
 def shared_entities(
@@ -88,29 +92,59 @@ def tree(
     executor: Executor | None = None,
 ) -> Graph:
     """Chunks as leaves; then, `layers` times, the nodes without a parent are clustered and every
-    cluster of more than two gets a summary.
+    cluster of more than two gets a summary: `cluster_tree` with k-means on the text's vectors, one
+    cluster for each `branching` nodes begun.
 
-    Clusters are k-means on the text's vectors, one for each `branching` nodes begun. A cluster of
-    one or two waits, without a parent, for the next layer. Summaries are nodes of type "summary",
-    their text is the description, their chunks all the leaves below; edges run from parent to
-    child. Only the leaves are chunks: `node_text` reads either kind.
+    Source: Survey, Sec. 4 (graphs)
+    """
+
+    def by_k_means(vectors: Vectors, texts: Sequence[str]) -> list[list[int]]:
+        return clusters(vectors, branching, seed)
+
+    return cluster_tree(chunks, encoder, llm, by_k_means, layers, max_tokens, executor=executor)
+
+
+def cluster_tree(
+    chunks: Sequence[Chunk],
+    encoder: Encoder,
+    llm: LLM,
+    cluster: Cluster,
+    layers: int = 5,
+    max_tokens: int = 100,
+    min_members: int = 3,
+    stop_at: int = 0,
+    executor: Executor | None = None,
+) -> Graph:
+    """Chunks as leaves; then, layer by layer, clusters of nodes with a summary each.
+
+    cluster: vectors and texts of the nodes of a layer -> positions of the members of each cluster;
+    a node may be in several. min_members: smaller clusters get no summary, and nodes without a
+    parent wait for the next layer (the survey: 3); with 1 no node waits, and one in no cluster has
+    no parent (RAPTOR's code). stop_at: no layer is put above so many nodes or fewer.
+
+    Summaries are nodes of type "summary", named "summary LAYER.NUMBER"; their text is the
+    description, their chunks all the leaves below; edges run from parent to child. Only the leaves
+    are chunks: `node_text` reads either kind.
 
     Source: Survey, Sec. 4 (graphs)
     """
     if not chunks:
         raise MiniragError("A tree needs at least one chunk, and the corpus has none.")
     nodes, edges = list(_leaves(chunks)), []
-    waiting = list(range(len(nodes)))  # nodes without a parent
+    waiting = list(range(len(nodes)))  # nodes of the layer that is clustered
     vectors = [*encoder.encode([chunk.passage for chunk in chunks], kind="passage")]
     for layer in range(1, layers + 1):
-        found = clusters(np.array([vectors[i] for i in waiting]), branching, seed)
-        families = [[waiting[member] for member in family] for family in found if len(family) > 2]
-        if not families:
+        if len(waiting) <= stop_at:
             break
-        texts = [tuple(node_text(nodes[i], chunks) for i in family) for family in families]
-        fields = [{"texts": own, "max_tokens": max_tokens} for own in texts]
+        own = [node_text(nodes[i], chunks) for i in waiting]
+        found = cluster(np.array([vectors[i] for i in waiting]), own)
+        found = [family for family in found if len(family) >= min_members]
+        if not found:
+            break
+        fields = [{"texts": tuple(own[i] for i in f), "max_tokens": max_tokens} for f in found]
+        families = [[waiting[member] for member in family] for family in found]
         summaries = llm.map("cluster_summary", fields, executor, f"layer {layer}")
-        waiting = sorted({*waiting}.difference(*families))
+        waiting = sorted({*waiting}.difference(*families)) if min_members > 1 else []
         for number, (family, summary) in enumerate(zip(families, summaries), start=1):
             below = tuple(sorted({place for i in family for place in nodes[i].chunks}))
             edges += [Edge(len(nodes), child) for child in family]
@@ -120,7 +154,22 @@ def tree(
     return Graph("tree", llm.name, tuple(nodes), tuple(edges), tuple(chunks))
 
 
-def clusters(vectors: NDArray[np.float32], branching: int = 5, seed: int = 0) -> list[list[int]]:
+def layer_of(node: Node) -> int:
+    """The layer of a tree's node: 0 for a leaf, L for "summary L.NUMBER"."""
+    return 0 if node.type == "chunk" else int(node.name.removeprefix("summary ").split(".")[0])
+
+
+def family_sizes(graph: Graph) -> dict[int, list[int]]:
+    """{layer: the number of children of each of its summaries, in their order}."""
+    sizes: dict[int, list[int]] = {}
+    children = Counter(edge.source for edge in graph.edges)
+    for place, node in enumerate(graph.nodes):
+        if node.type != "chunk":
+            sizes.setdefault(layer_of(node), []).append(children[place])
+    return sizes
+
+
+def clusters(vectors: Vectors, branching: int = 5, seed: int = 0) -> list[list[int]]:
     """Positions of the rows by k-means cluster, one cluster for each `branching` rows begun, in the
     order of their first members.
     """

@@ -20,6 +20,7 @@ from .ircot import IRCoT, IRCoTHippoRAG
 from .kgp import KGP
 from .lightrag import LightRAGGlobal, LightRAGHybrid, LightRAGLocal
 from .pathrag import PathRAG, PathRAGLight
+from .raptor import RAPTOR, RAPTORK
 from .tog import ToG
 from .tog2 import ToG2
 from .zeroshot import ChainOfThought, SelfConsistency, ZeroShot
@@ -33,6 +34,7 @@ METHODS: dict[str, type[Method]] = {
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(GraphRAGER, GraphRAGCC, VGraphRAGCC, VGraphRAG, CheapRAG, FastGraphRAG),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
+        *(RAPTOR, RAPTORK),
         *(GRAG, GRetriever),
         *(ToG, ToG2, KGP, DALK, ChainOfKnowledge),
     )
@@ -40,10 +42,10 @@ METHODS: dict[str, type[Method]] = {
 METHODS["direct"] = ZeroShot  # as Wang calls it
 
 __all__ = [
-    "DALK", "GRAG", "KGP", "METHODS", "BM25Retriever", "ChainOfKnowledge", "ChainOfThought",
-    "CheapRAG", "ColBERT", "DenseRetriever", "FastGraphRAG", "GRetriever", "GraphRAGCC",
-    "GraphRAGER", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HippoRAGPassages", "HyDE",
-    "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method",
+    "DALK", "GRAG", "KGP", "METHODS", "RAPTOR", "RAPTORK", "BM25Retriever", "ChainOfKnowledge",
+    "ChainOfThought", "CheapRAG", "ColBERT", "DenseRetriever", "FastGraphRAG", "GRetriever",
+    "GraphRAGCC", "GraphRAGER", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HippoRAGPassages",
+    "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method",
     "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch",
     "TextSummaries", "ToG", "ToG2", "VGraphRAG", "VGraphRAGCC", "VanillaRAG", "ZeroShot",
 ]  # fmt: skip

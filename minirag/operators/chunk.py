@@ -95,6 +95,23 @@ def occurrence(chosen: Sequence[EdgeStep], graph: Graph, labels: Sequence[str]) 
     return steps
 
 
+def from_leaves(chosen: Sequence[NodeStep], graph: Graph, labels: Sequence[str]) -> list[ChunkStep]:
+    """The chunks among the chosen nodes of a tree or a passage graph, each with its node's score;
+    other nodes give none.
+
+    Source: Survey, Sec. 6.1 (op-chunk)
+    """
+    steps = []
+    for step in chosen:
+        scores = np.zeros(len(labels))
+        leaves = [row for row in step.nodes if graph.nodes[row.index].type == "chunk"]
+        for row in leaves:
+            scores[graph.nodes[row.index].chunks[0]] = row.score
+        summary = f"{len(leaves)} of {len(step.nodes)} nodes are passages"
+        steps.append(scored_step("chunk from leaves", summary, labels, scores))
+    return steps
+
+
 def by_entity(
     chosen: Sequence[NodeStep],
     graph: Graph,

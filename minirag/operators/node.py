@@ -175,6 +175,35 @@ def tfidf(
     return steps
 
 
+def descend(
+    questions: Queries, index: VectorIndex, graph: Graph, top: Sequence[int], k: int = 4,
+    cutoff: float | None = None,
+) -> list[NodeStep]:  # fmt: skip
+    """From the nodes at `top` of a tree down: of each layer the k nearest to the question, then of
+    their children, until there are none (RAPTOR's tree traversal). The step has the top layer
+    first.
+
+    cutoff: instead of the k nearest, all with at least this cosine.
+
+    Source: Survey, Sec. 6.1 (op-node)
+    """
+    children: dict[int, list[int]] = {}
+    for edge in graph.edges:
+        children.setdefault(edge.source, []).append(edge.target)
+    steps = []
+    for row in index.similarities(questions):
+        layer, found, layers = [*top], [], 0
+        while layer:
+            ranked = [layer[i] for i in rank(row[layer], k if cutoff is None else None)]
+            chosen = [i for i in ranked if cutoff is None or row[i] >= cutoff]
+            found += [ScoredNode(index.labels[i], i, float(row[i])) for i in chosen]
+            layer = sorted({child for i in chosen for child in children.get(i, ())})
+            layers += bool(chosen)
+        summary = f"{count_of(found, 'node')} on {layers} layers, from the top down"
+        steps.append(NodeStep("node descend", summary, nodes=tuple(found)))
+    return steps
+
+
 def onehop(chosen: Sequence[NodeStep], graph: Graph) -> list[NodeStep]:
     """Onehop: the neighbours of the chosen nodes, each with the score of the best chosen node
     beside it.
