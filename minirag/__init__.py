@@ -33,7 +33,9 @@ _WHERE = {
     " DenseRetriever PropositionRetriever ColBERT HyDE HippoRAG IRCoT IRCoTHippoRAG GraphRAGLocal"
     " GraphRAGGlobal TextSummaries SemanticSearch LightRAGLocal LightRAGGlobal LightRAGHybrid"
     " PathRAG PathRAGLight GRAG GRetriever",
+    "methods.compose": "compose",
     "methods.store": "open_method",
+    "operators.pool": "OPERATORS",
     "evaluate.metrics": "evaluate_answers evaluate_retrieval",
     "reproduce.retrieval_tables": "reproduce_table",
 }
