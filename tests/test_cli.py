@@ -74,6 +74,7 @@ def test_version_and_help():
         "ask",
         "compare",
         "methods",
+        "operators",
         "fetch",
         "reproduce",
         "record",
