@@ -9,7 +9,7 @@ choice. What the built method then does stands in `composed`.
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Literal
+from typing import Literal, cast
 
 from ..core.errors import MiniragError
 from ..core.graph import Graph
@@ -88,9 +88,7 @@ def compose(
         "answer_task": "reduce_answer" if generate == "map-reduce" else "answer",
         "stored_type": CommunityIndex if searched else Graph, "__module__": __name__,
     }  # fmt: skip
-    made: Any = Composition("Composed", (Composed,), about)
-    composed: type[Composed] = made
-    return composed
+    return cast("type[Composed]", Composition("Composed", (Composed,), about))
 
 
 def find_operator(named: str | Operator) -> Operator:

@@ -129,11 +129,11 @@ class Composed(StoredMethod, metaclass=Composition):
         `Graph` are used as they are. reports: as `build_index` takes them.
         """
         chosen, model = choose(cls.options_type, cls.settings, follow, options), load_llm(llm)
-        built: Graph | CommunityIndex
-        built = graph_of(cls.graph_type, corpus, model, encoder, extraction, chosen, executor)
-        if "Community" in cls.index_components:
-            built = search.build_index(corpus, model, chosen, built, reports, executor)
-        return cls(built, model, encoder, chosen, executor)
+        graph = graph_of(cls.graph_type, corpus, model, encoder, extraction, chosen, executor)
+        if cls.stored_type is CommunityIndex:
+            index = search.build_index(corpus, model, chosen, graph, reports, executor)
+            return cls(index, model, encoder, chosen, executor)
+        return cls(graph, model, encoder, chosen, executor)
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """The operators of the plan, then what they chose, united: the trace of each question."""
@@ -190,18 +190,17 @@ class Composed(StoredMethod, metaclass=Composition):
             own = self.elements(step)
             nodes, edges = nodes | own[0], edges | own[1]
         if edges:
-            rows = tuple(ScoredEdge("", place, score) for place, score in edges.items())
+            rows = tuple(ScoredEdge("", *row) for row in edges.items())
             chosen = EdgeStep("relations", "", edges=rows)
             [scored] = chunk.from_relationships([chosen], self.graph, self.labels)
         else:
-            scores = np.zeros(len(self.graph.nodes))
-            scores[list(nodes)] = list(nodes.values())
+            scores = np.array([nodes.get(place, 0.0) for place in range(len(self.graph.nodes))])
             matrix = matrices.passage_matrix(self.graph, "incidence")
             walked = WalkStep("nodes", "", scores=scores, reset=scores)
             said = f"the passages that {len(nodes)} nodes were read from"
             [scored] = chunk.aggregator([walked], matrix, self.labels, said)
-        said = f"{scored.summary}, to be measured"
-        return replace(scored, operator="passages behind", summary=said)
+        measured = f"{scored.summary}, to be measured"
+        return replace(scored, operator="passages behind", summary=measured)
 
     # Generation.
 
@@ -234,11 +233,9 @@ class Composed(StoredMethod, metaclass=Composition):
         Source: Survey, Sec. 6.3 (generation)
         """
         window, texts = self.chosen.window, self.texts(retrieval)
-        shares = [window // len(texts)] * (len(texts) - 1) if texts else []
-        budgeted = {
-            name: (rows, share) for (name, rows), share in zip(texts.items(), [*shares, None])
-        }
-        filled, step = rich.fill(budgeted, self.chosen.count, window)
+        last, share = [*texts][-1:], window // max(len(texts), 1)
+        given = {name: (rows, None if [name] == last else share) for name, rows in texts.items()}
+        filled, step = rich.fill(given, self.chosen.count, window)
         return filled, retrieval.followed_by(step)
 
     def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
@@ -290,18 +287,14 @@ def graph_of(
         fitted = load_encoder(encoder).fit([each.passage for each in corpus.chunks])
         return graphs.tree(corpus.chunks, fitted, llm, executor=executor)
     if kind == "rich knowledge":
-        asked = rich.RichOptions(
-            gleanings=options.gleanings, entity_types=options.entity_types,
-            examples=options.examples,
-        )  # fmt: skip
+        same = {name: getattr(options, name) for name in ("gleanings", "entity_types", "examples")}
+        asked = rich.RichOptions(**same)
         return rich.rich_graph_of(corpus, llm, extraction, options=asked, executor=executor)
     if kind == "textual knowledge":
-        given = (
-            None if extraction is None else graphs.given_elements(corpus, extraction, llm, executor)
-        )
+        given = graphs.given_elements(corpus, extraction, llm, executor) if extraction else None
         return search.build_graph(corpus, llm, options, given, executor, "paper")
     if isinstance(extraction, graphs.Elements):
-        raise MiniragError(f"a {kind} graph is read from an Extraction, not from graphs.Elements.")
+        raise MiniragError(f"a {kind} graph is read from an Extraction, not from Elements.")
     read = graphs.choose_extraction(corpus, extraction, llm, executor)
     make = graphs.passage_graph if kind == "passage" else graphs.knowledge_graph
     return make(corpus.chunks, read)
