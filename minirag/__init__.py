@@ -34,7 +34,9 @@ _WHERE = {
     " IRCoTHippoRAG GraphRAGLocal GraphRAGGlobal TextSummaries SemanticSearch GraphRAGER GraphRAGCC"
     " VGraphRAGCC VGraphRAG CheapRAG LightRAGLocal LightRAGGlobal LightRAGHybrid FastGraphRAG"
     " PathRAG PathRAGLight GRAG GRetriever RAPTOR RAPTORK",
+    "methods.compose": "compose",
     "methods.store": "open_method",
+    "operators.pool": "OPERATORS",
     "evaluate.metrics": "evaluate_answers evaluate_retrieval",
     "reproduce.retrieval_tables": "reproduce_table",
 }

@@ -15,7 +15,7 @@ from .. import __version__
 from ..core.errors import MiniragError
 from .ask import ask, compare, record
 from .recommend import recommend
-from .reproduce import fetch, methods, reproduce
+from .reproduce import fetch, methods, operators, reproduce
 from .show import BAD_INPUT, MAINTAINERS, STOPPED, as_options, complain, did_you_mean, note, one_of
 from .train import train
 from .workshop import check, handouts, lab, paper_map, recordings, refresh
@@ -123,8 +123,10 @@ def minirag(version: bool = VERSION) -> None:
     """
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, methods, recommend, paper_map, handouts)
+COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, methods, operators, recommend)
 COMMANDS += (
+    paper_map,
+    handouts,
     lab,
     refresh,
     recordings,

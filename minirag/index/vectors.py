@@ -47,6 +47,8 @@ class VectorIndex:
 
         queries: texts, or the steps of `operators.question.vector`.
         """
+        if not self.labels:
+            return np.zeros((len(queries), 0), np.intp), np.zeros((len(queries), 0), np.float32)
         return top_k(self._encoded(queries, kind), self.vectors, k)
 
     def similarities(self, queries: Queries, kind: Kind = "query") -> NDArray[np.float32]:
@@ -142,6 +144,12 @@ def text_index(labels: Sequence[str], texts: Sequence[str], encoder: AnyEncoder)
         return TokenIndex(tuple(labels), TokenVectors.stack(by_token.encode(texts)), by_token)
     by_text = cast("Encoder", encoder)
     return VectorIndex(tuple(labels), by_text.encode(texts), by_text)
+
+
+def similar(asked: str, texts: Sequence[str], encoder: AnyEncoder) -> list[float]:
+    """The similarity of each text with the question."""
+    found: list[float] = text_index(texts, texts, encoder).similarities([asked])[0].tolist()
+    return found
 
 
 def node_index(graph: Graph, encoder: AnyEncoder, text: NodeText = "description") -> TextIndex:

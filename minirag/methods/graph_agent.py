@@ -25,6 +25,7 @@ from ..index.vectors import AnyEncoder, TextIndex
 from ..llm import LLM, load_llm
 from ..operators import chunk, node, question
 from ..operators.agent import ChoiceStep, Considered, Relation, triple_text
+from ..operators.relationship import relations_at
 from ..prompts import Task
 from .base import Sections, StoredMethod
 
@@ -40,23 +41,6 @@ class StopStep(Step):
 
     reason: str
     sufficient: bool = False
-
-
-def relations_at(graph: Graph) -> list[list[Relation]]:
-    """The relations of every node, by name, outward ones first."""
-    found = [defaultdict[tuple[str, bool], list[int]](list) for _ in graph.nodes]
-    for place, edge in enumerate(graph.edges):
-        found[edge.source][edge.name, True].append(place)
-        found[edge.target][edge.name, False].append(place)
-    return [
-        [
-            Relation(at, name, outward, tuple(edges))
-            for (name, outward), edges in sorted(
-                names.items(), key=lambda row: (row[0][0], not row[0][1])
-            )
-        ]
-        for at, names in enumerate(found)
-    ]
 
 
 def pages_of(graph: Graph) -> list[tuple[int, ...]]:

@@ -18,7 +18,7 @@ from ..core.corpus import Corpus, Extraction
 from ..core.encoder import Encoder
 from ..core.graph import Graph
 from ..core.options import Count, Options, choose
-from ..core.trace import ChunkStep, ContextStep, EdgeStep, NodeStep, Scored, Vector
+from ..core.trace import ChunkStep, CommunityStep, ContextStep, EdgeStep, NodeStep, Scored, Vector
 from ..encoders.text_encoders import load_encoder
 from ..graphs import Elements, extract_elements, given_elements, rich_knowledge_graph
 from ..index import node_index
@@ -30,7 +30,7 @@ from ..text.tokens import TokenCounter, count_tokens
 from .base import Sections, StoredMethod
 
 T = TypeVar("T")
-Found = TypeVar("Found", NodeStep, EdgeStep)
+Found = TypeVar("Found", NodeStep, EdgeStep, CommunityStep)
 Search = Callable[[Sequence[str], VectorIndex, int], list[Found]]
 Pairs = Literal["undirected", "directed"]
 Merge = Literal["in turns", "global first"]
@@ -185,9 +185,10 @@ def rich_graph_of(
     return rich_knowledge_graph(corpus.chunks, elements, llm, pairs=pairs, executor=executor)
 
 
-def rows_of(step: NodeStep | EdgeStep) -> tuple[Scored, ...]:
+def rows_of(step: NodeStep | EdgeStep | CommunityStep) -> tuple[Scored, ...]:
     """What a step chose, best first."""
-    return step.nodes if isinstance(step, NodeStep) else step.edges
+    rows: tuple[Scored, ...] = getattr(step, step.shows)
+    return rows
 
 
 def with_rows(step: Found, rows: Iterable[Scored], summary: str, operator: str = "") -> Found:

@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, NamedTuple
 from ..core.options import Options, Positive
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, NodeStep, Step, Trace
-from ..index.vectors import text_index
+from ..index.vectors import similar
 from ..llm import LLM
 from ..llm.offline import DryRun
 from ..operators import agent
@@ -105,8 +105,7 @@ class Walker(GraphAgent):
 
     def similar(self, asked: str, texts: Sequence[str]) -> list[float]:
         """The similarity of each text with the question."""
-        found = text_index(texts, texts, self.encoder).similarities([asked])[0]
-        return [float(each) for each in found]
+        return similar(asked, texts, self.encoder)
 
     def walk(self, asked: str) -> Sequence[Step]:
         """From the topic entities to the paths, the reason to stop, and the passages."""

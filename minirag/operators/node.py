@@ -14,7 +14,9 @@ from ..algorithms.pagerank import Transitions, personalized_pagerank
 from ..core.graph import Graph
 from ..core.trace import EdgeStep, NodeStep, ScoredNode, Vector, WalkStep
 from ..index.vectors import Queries, TextIndex, TfidfIndex, VectorIndex
+from .agent import Agent, Chosen, Reached, choose_entities, reach, score_entities
 from .ranking import Ties, count_of, rank, top_items
+from .relationship import relations_at
 
 Per = Literal["node", "entity"]
 ByScore = Literal["score"]
@@ -241,4 +243,45 @@ def from_relationships(chosen: Sequence[EdgeStep], graph: Graph) -> list[NodeSte
         nodes = tuple(ScoredNode(graph.nodes[i].name, i, score) for i, score in found.items())
         summary = f"{len(nodes)} ends of {len(step.edges)} relations"
         steps.append(NodeStep("node from relations", summary, nodes=nodes))
+    return steps
+
+
+def together(steps: Sequence[NodeStep]) -> NodeStep:
+    """The nodes of several operators for one question, in their order."""
+    said = "; ".join(step.summary for step in steps)
+    nodes = tuple(row for step in steps for row in step.nodes)
+    return NodeStep("nodes together", said, nodes=nodes)
+
+
+def by_agent(
+    agent: Agent, questions: Sequence[str], standing: Sequence[NodeStep],
+    offered: Sequence[NodeStep], along: Sequence[EdgeStep] | None = None, width: int = 3,
+) -> list[NodeStep]:  # fmt: skip
+    """Agent: of the offered nodes beside those that a walk stands at, the `width` that a language
+    model, or the offline rule, scores highest; a score is the relation's times the agent's.
+
+    along: only nodes that these relations lead to, with their scores; else any relation does, and
+    scores 1.
+
+    Source: Survey, Sec. 6.1 (op-node)
+    """
+    graph, beside, steps = agent.graph, relations_at(agent.graph), []
+    for place, (asked, here, step) in enumerate(zip(questions, standing, offered)):
+        scores = {row.index: row.score for row in along[place].edges} if along else None
+        allowed, groups = {row.index for row in step.nodes}, []
+        for at in dict.fromkeys(row.index for row in here.nodes):
+            for relation in beside[at]:
+                taken = tuple(e for e in relation.edges if scores is None or e in scores)
+                score = max((scores[e] for e in taken), default=0.0) if scores else 1.0
+                chosen = Chosen(Reached((at,)), relation._replace(edges=taken), score)
+                ends = [each for each in reach(chosen, graph) if each.nodes[-1] in allowed]
+                groups += [(chosen, ends)] if ends else []
+        _, kept = choose_entities(agent, score_entities(agent, asked, groups), 1, width)
+        best: dict[int, float] = {}
+        for each in kept:
+            best.setdefault(each.nodes[-1], each.score)
+        rows = sorted(best.items(), key=lambda row: -row[1])
+        nodes = tuple(ScoredNode(graph.nodes[i].name, i, score) for i, score in rows)
+        summary = f"{len(nodes)} of {count_of(allowed, 'node')} chosen by the agent"
+        steps.append(NodeStep("node agent", summary, nodes=nodes))
     return steps

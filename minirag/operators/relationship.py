@@ -3,7 +3,7 @@
 Source: Survey, Sec. 6.1 (op-relationship)
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
@@ -12,6 +12,7 @@ from scipy import sparse
 from ..core.graph import Graph
 from ..core.trace import EdgeStep, FactStep, NodeStep, ScoredEdge, WalkStep
 from ..index.vectors import Queries, TextIndex
+from .agent import Agent, Offer, Reached, Relation, choose_relations, score_relations  # fmt: skip
 from .ranking import top_items
 
 
@@ -95,4 +96,51 @@ def onehop(
         between = len(inside.intersection(best))
         summary = f"{len(best)} relations at {len(turn)} nodes, {between} of them between two"
         steps.append(EdgeStep("relationship onehop", f"{summary}; {len(edges)} taken", edges=edges))
+    return steps
+
+
+def relations_at(graph: Graph) -> list[list[Relation]]:
+    """The relations of every node, by name, outward ones first."""
+    found: list[defaultdict[tuple[str, bool], list[int]]]
+    found = [defaultdict(list) for _ in graph.nodes]
+    for place, edge in enumerate(graph.edges):
+        found[edge.source][edge.name, True].append(place)
+        found[edge.target][edge.name, False].append(place)
+    return [
+        [
+            Relation(at, name, outward, tuple(edges))
+            for (name, outward), edges in sorted(
+                names.items(), key=lambda row: (row[0][0], not row[0][1])
+            )
+        ]
+        for at, names in enumerate(found)
+    ]
+
+
+def by_agent(
+    agent: Agent, questions: Sequence[str], standing: Sequence[NodeStep],
+    offered: Sequence[EdgeStep], width: int = 3,
+) -> list[EdgeStep]:  # fmt: skip
+    """Agent: of the offered relations at the nodes that a walk stands at, at most `width` names a
+    node, those that a language model, or the offline rule, scores highest; with its score.
+
+    Source: Survey, Sec. 6.1 (op-relationship)
+    """
+    graph, beside, steps = agent.graph, relations_at(agent.graph), []
+    for asked, here, step in zip(questions, standing, offered):
+        allowed, offers = {row.index for row in step.edges}, []
+        for at in dict.fromkeys(row.index for row in here.nodes):
+            left = [r._replace(edges=tuple(e for e in r.edges if e in allowed)) for r in beside[at]]
+            if some := tuple(relation for relation in left if relation.edges):
+                offers.append(Offer(Reached((at,)), some))
+        scored = score_relations(agent, asked, offers, width)
+        _, chosen = choose_relations(agent, offers, scored, 1, width)
+        scores: dict[int, float] = {}
+        for each in chosen:
+            for edge in each.relation.edges:
+                scores[edge] = max(each.score, scores.get(edge, 0.0))
+        best = sorted(scores.items(), key=lambda row: (-row[1], row[0]))
+        edges = tuple(ScoredEdge(label(graph, edge), edge, score) for edge, score in best)
+        summary = f"{len(edges)} of {len(allowed)} relations chosen by the agent"
+        steps.append(EdgeStep("relationship agent", summary, edges=edges))
     return steps
