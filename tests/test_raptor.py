@@ -25,7 +25,8 @@ from minirag.algorithms.soft_clusters import (
 from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.trace import ChunkStep, NodeStep
-from minirag.graphs import cluster_tree, family_sizes, layer_of, tree
+from minirag.graphs import tree
+from minirag.graphs.tree_and_passage_graph import cluster_tree, family_sizes, layer_of
 from minirag.methods import raptor_options
 from minirag.methods.raptor import RAPTOR, RAPTORK
 from minirag.methods.raptor_options import RaptorKOptions, RaptorOptions

@@ -62,9 +62,8 @@ def best_count(rows: Rows, max_clusters: int = 50, seed: int = 0, per_cluster: i
     """The number of components with the least BIC (`bic_curve`), the first of equals; 1 for a
     single row.
     """
-    return (
-        1 + int(np.argmin(bic_curve(rows, max_clusters, seed, per_cluster))) if len(rows) > 1 else 1
-    )
+    curve = bic_curve(rows, max_clusters, seed, per_cluster) if len(rows) > 1 else [0.0]
+    return 1 + int(np.argmin(curve))
 
 
 def over_threshold(posteriors: Rows, threshold: float) -> Families:
@@ -93,11 +92,9 @@ def reducer(name: Reduction, seed: int = 0) -> tuple[Reduction, Reduce]:
         name = "umap" if find_spec("umap") else "pca"
 
     def umap(rows: Rows, dim: int, neighbours: int) -> Rows:
-        made = import_module("umap").UMAP(
-            n_neighbors=neighbours, n_components=dim, metric="cosine", random_state=seed
-        )
-        reduced: Rows = made.fit_transform(rows).astype(np.float64)
-        return reduced
+        sizes = {"n_neighbors": neighbours, "n_components": dim}
+        made = import_module("umap").UMAP(metric="cosine", random_state=seed, **sizes)
+        return np.asarray(made.fit_transform(rows), dtype=np.float64)
 
     return name, {"umap": umap, "pca": pca, "none": lambda rows, dim, neighbours: rows}[name]
 

@@ -15,13 +15,4 @@ from .textual_graph import (
     summarise_elements,
     textual_knowledge_graph,
 )
-from .tree_and_passage_graph import (
-    cluster_tree,
-    clusters,
-    family_sizes,
-    layer_of,
-    node_text,
-    passage_graph,
-    shared_entities,
-    tree,
-)
+from .tree_and_passage_graph import clusters, node_text, passage_graph, shared_entities, tree

@@ -15,7 +15,8 @@ commit 4e87938.
 Known differences from the released codes, not reproduced: a traversal by threshold keeps the nodes
 whose cosine distance is greater than it, the far ones (here `cutoff` keeps the near ones); its
 sentence splitter removes delimiters, can give an empty chunk and put parts out of order; an error
-of the model becomes the summary.
+of the model becomes the summary; nodes that no cluster took cannot be reached by a traversal (here
+it starts at all nodes without a parent).
 """
 
 from collections import Counter
@@ -27,12 +28,13 @@ from typing import ClassVar, Self
 from ..algorithms.report_elements import prefix
 from ..core.corpus import Chunk, Corpus
 from ..core.encoder import Encoder
+from ..core.files import valid_text
 from ..core.graph import Graph
 from ..core.options import choose
 from ..core.results import Passage, Retrieval
 from ..core.trace import NodeStep, Step, Trace
 from ..encoders.text_encoders import load_encoder
-from ..graphs import cluster_tree, family_sizes, layer_of, node_text
+from ..graphs.tree_and_passage_graph import cluster_tree, family_sizes, layer_of, node_text
 from ..index.vectors import VectorIndex
 from ..llm import LLM, load_llm
 from ..operators import chunk, node, question
@@ -84,9 +86,8 @@ class TreeMethod(StoredMethod):
         follow: str | None = None, **options: object,
     ) -> Self:  # fmt: skip
         """The method over a tree that exists already, such as that of `graphs.tree`."""
-        return cls(
-            graph, load_llm(llm), encoder, choose(cls.options_type, cls.settings, follow, options)
-        )
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        return cls(graph, load_llm(llm), encoder, chosen)
 
     @property
     def stored(self) -> Graph:
@@ -102,9 +103,8 @@ class TreeMethod(StoredMethod):
         return "; ".join(told if len(told) > 1 else [*told, "no cluster got a summary"])
 
     def __repr__(self) -> str:
-        reduced = (
-            f"reduced by {self.chosen.reduction}; " if hasattr(self.chosen, "reduction") else ""
-        )
+        reduction = getattr(self.chosen, "reduction", "")
+        reduced = f"reduced by {reduction}; " if reduction else ""
         made = f"{reduced}encoder {self.encoder.name}; summaries by {self.graph.source}"
         return f"{type(self).__name__}: {self.shape}; {made}; answers by {self.llm.name}"
 
@@ -139,20 +139,12 @@ class TreeMethod(StoredMethod):
         if self.chosen.search == "collapsed":
             # Node: VDB. The k nearest of all nodes, whatever their layer.
             found = node.vdb(vectors, self.node_index, k)
-        else:  # RAPTOR's other search: the k nearest on every layer, from the top layer down
-            found = node.descend(
-                vectors, self.node_index, self.graph, self.top, k, self.chosen.cutoff
-            )
+        else:  # RAPTOR's other search: the k nearest on each layer, from the top down
+            found = node.descend(vectors, self.node_index, self.graph, k, self.chosen.cutoff)
         found = [self.within_budget(step) for step in found]
         # The leaves among them.
         passages = chunk.from_leaves(found, self.graph, self.labels)
         return list(zip(found, passages))
-
-    @cached_property
-    def top(self) -> list[int]:
-        """Nodes of the highest layer."""
-        layers = [layer_of(each) for each in self.graph.nodes]
-        return [place for place, layer in enumerate(layers) if layer == max(layers)]
 
     def within_budget(self, step: NodeStep) -> NodeStep:
         """The first of the chosen nodes that fit into the budget, all where there is none."""
@@ -170,15 +162,12 @@ class TreeMethod(StoredMethod):
         A collapsed search looks for k nodes where that is more than the option `k`.
         """
         wide = k if self.chosen.search == "collapsed" else 0
-        traces = self.search(list(questions), max(self.chosen.k, wide))
-        retrievals = []
+        questions, retrievals = [valid_text(text) for text in questions], []
+        traces = self.search(questions, max(self.chosen.k, wide))
         for text, trace in zip(questions, traces):
-            rows = next(step for step in trace if isinstance(step, NodeStep)).nodes[:k]
-            passages = tuple(
-                Passage(self.as_chunk(row.index), row.score, rank)
-                for rank, row in enumerate(rows, start=1)
-            )
-            retrievals.append(Retrieval(text, self.name, passages, Trace(trace)))
+            rows = enumerate(Trace(trace).last(NodeStep).nodes[:k], start=1)
+            found = [Passage(self.as_chunk(row.index), row.score, rank) for rank, row in rows]
+            retrievals.append(Retrieval(text, self.name, tuple(found), Trace(trace)))
         return retrievals
 
     def as_chunk(self, place: int) -> Chunk:

@@ -178,12 +178,10 @@ def tfidf(
 
 
 def descend(
-    questions: Queries, index: VectorIndex, graph: Graph, top: Sequence[int], k: int = 4,
-    cutoff: float | None = None,
-) -> list[NodeStep]:  # fmt: skip
-    """From the nodes at `top` of a tree down: of each layer the k nearest to the question, then of
-    their children, until there are none (RAPTOR's tree traversal). The step has the top layer
-    first.
+    questions: Queries, index: VectorIndex, graph: Graph, k: int = 4, cutoff: float | None = None
+) -> list[NodeStep]:
+    """Down a tree: of the nodes without a parent the k nearest to the question, then of the
+    children of these, until there are none (RAPTOR's tree traversal). The step has the top first.
 
     cutoff: instead of the k nearest, all with at least this cosine.
 
@@ -192,9 +190,10 @@ def descend(
     children: dict[int, list[int]] = {}
     for edge in graph.edges:
         children.setdefault(edge.source, []).append(edge.target)
+    top = sorted({*range(len(graph.nodes))}.difference(*children.values()))
     steps = []
     for row in index.similarities(questions):
-        layer, found, layers = [*top], [], 0
+        layer, found, layers = top, [], 0
         while layer:
             ranked = [layer[i] for i in rank(row[layer], k if cutoff is None else None)]
             chosen = [i for i in ranked if cutoff is None or row[i] >= cutoff]
