@@ -40,6 +40,9 @@ class AnswerRow:
 
 
 ANNOTATED, PUBLISHED = {"extraction": "annotations"}, {"extraction": "gpt-3.5-turbo-1106"}
+# Clusters of five passages on average, in five dimensions: few enough rows for a mixture.
+SMALL_TREE = {"reduction": "pca", "dim": 5, "rows_per_cluster": 5}
+SMALL_K = {"cluster_size": 5}
 # HippoRAG walks the graph that the model read itself, unless the name says whose.
 PROFESSORS = (
     AnswerRow("zeroshot", "zeroshot"),
@@ -51,6 +54,8 @@ PROFESSORS = (
     AnswerRow("hipporag", "hipporag"),
     AnswerRow("hipporag-annotations", "hipporag", ANNOTATED),
     AnswerRow("ircot-hipporag", "ircot-hipporag"),
+    AnswerRow("raptor", "raptor", SMALL_TREE),
+    AnswerRow("raptor-k", "raptor-k", SMALL_K),
 )
 MUSIQUE = (
     AnswerRow("zeroshot", "zeroshot"),

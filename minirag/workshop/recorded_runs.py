@@ -105,6 +105,14 @@ def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[Answer]:
     return answer_all(method, judged.asked("textbook").values())
 
 
+def trees(part: str, llm: LLM, encoder: AnyEncoder | str) -> None:
+    """RAPTOR's trees: as it is by default, with clusters for few passages, and by k-means."""
+    corpus = load_corpus(part)
+    for options in ({"reduction": "pca"}, answers.SMALL_TREE):
+        METHODS["raptor"].build(corpus, llm=llm, encoder=encoder, **options)
+    METHODS["raptor-k"].build(corpus, llm=llm, encoder=encoder, **answers.SMALL_K)
+
+
 # What a recording holds: everything that these runs ask.
 RUNS: dict[str, tuple[Run, ...]] = {
     **{part: (partial(answers.score_rows, part),) for part in answers.PARTS},
@@ -114,6 +122,8 @@ RUNS: dict[str, tuple[Run, ...]] = {
 RUNS["musique_train"] += (partial(agents.run_rows, "musique_train"),)
 RUNS["harbor_news"] += (local_answers, invented_questions)
 RUNS["textbook"] += (vanilla_answers,)
+for shipped in ("professors", "harbor_news"):
+    RUNS[shipped] += (partial(trees, shipped),)
 
 
 def requests_of(part: str, replies: Mapping[str, str], encoder: AnyEncoder | str) -> list[Request]:
