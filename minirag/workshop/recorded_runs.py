@@ -105,12 +105,19 @@ def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[Answer]:
     return answer_all(method, judged.asked("textbook").values())
 
 
-def trees(part: str, llm: LLM, encoder: AnyEncoder | str) -> None:
-    """RAPTOR's trees: as it is by default, with clusters for few passages, and by k-means."""
-    corpus = load_corpus(part)
-    for options in ({"reduction": "pca"}, answers.SMALL_TREE):
-        METHODS["raptor"].build(corpus, llm=llm, encoder=encoder, **options)
-    METHODS["raptor-k"].build(corpus, llm=llm, encoder=encoder, **answers.SMALL_K)
+# RAPTOR's trees: as they are by default, with clusters for few passages, and by k-means.
+TREES = (
+    ("raptor", {"reduction": "pca"}),
+    ("raptor", answers.SMALL_TREE),
+    ("raptor-k", answers.SMALL_K),
+)
+
+
+def tree(
+    part: str, method: str, options: Mapping[str, Any], llm: LLM, encoder: AnyEncoder | str
+) -> None:
+    """The summaries of a tree."""
+    METHODS[method].build(load_corpus(part), llm=llm, encoder=encoder, **options)
 
 
 # What a recording holds: everything that these runs ask.
@@ -123,7 +130,7 @@ RUNS["musique_train"] += (partial(agents.run_rows, "musique_train"),)
 RUNS["harbor_news"] += (local_answers, invented_questions)
 RUNS["textbook"] += (vanilla_answers,)
 for shipped in ("professors", "harbor_news"):
-    RUNS[shipped] += (partial(trees, shipped),)
+    RUNS[shipped] += tuple(partial(tree, shipped, *each) for each in TREES)
 
 
 def requests_of(part: str, replies: Mapping[str, str], encoder: AnyEncoder | str) -> list[Request]:
