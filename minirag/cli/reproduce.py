@@ -26,7 +26,7 @@ HEADERS = ["row", "metric", "measured", "stored", "reference", "paper", "state",
 ROW_HEADERS = ["row", "method", "follow", "choices", "triples"]
 OPERATOR_HEADERS = ("operator", "takes", "gives", "needs", "used by")
 METHOD_HEADERS = ["method", "paper", "graph type", "index", "primitive", "granularity"]
-METHOD_HEADERS += ["operators", "language model"]
+METHOD_HEADERS += ["operators", "offline, by rules"]
 STATES = ("OK", "OKISH", "FAIL", "PAPER-ONLY")
 RETRIEVED = ("R@2", "R@5", "R@10", "R@20", "coverage@5")
 REFERRED = ("R@2", "R@5")
@@ -253,10 +253,10 @@ def method_rows() -> list[list[str]]:
             continue
         index, granularity = ", ".join(method.index_components), ", ".join(method.granularity)
         operators = [f"{kind}: {', '.join(names)}" for kind, names in method.operators.items()]
-        model = "its own, after training" if method.needs_training else "optional"
+        offline = "needs training" if method.needs_training else "runs"
         row = [name, method.paper, method.graph_type, index or "none", method.primitive]
         row += [granularity, "; ".join(operators) or "none"]
-        rows.append([*row, "needed" if method.needs_model else model])
+        rows.append([*row, "needs a model" if method.needs_model else offline])
     return rows
 
 
