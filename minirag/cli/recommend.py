@@ -57,9 +57,10 @@ def recommend(
 
 
 def recommended(answers: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The first rows of the table that fit the answers; without a model those that run offline.
+    """The first rows of the table that fit the answers; without a model those that run offline,
+    what this kit measured first.
 
-    A method that this kit lacks is passed over. Raises `MiniragError` where none fits.
+    Raises `MiniragError` where none fits.
     """
     import yaml
 
@@ -70,7 +71,7 @@ def recommended(answers: Mapping[str, str]) -> list[dict[str, Any]]:
     levels, budget = ASKED["index"][1], answers.get("tokens", "any")
     fitting = []
     for row in rows:
-        if row["method"] not in METHODS or row["for"] != answers["questions"]:
+        if row["for"] != answers["questions"]:
             continue
         method = METHODS[row["method"]]
         near = answers.get("hops") in row.get("hops", [None])
@@ -81,6 +82,8 @@ def recommended(answers: Mapping[str, str]) -> list[dict[str, Any]]:
             runs = levels.index(row["index"]) <= levels.index(answers["index"])
             runs = runs and (budget == "any" or row["tokens"] <= int(budget))
         fitting += [row] * bool(near and shown and runs)
+    if answers["model"] == "no":  # the survey's reasons come from methods with a model
+        fitting.sort(key=lambda row: "kit" not in row)
     if not fitting:
         raise MiniragError("no method fits: allow more --tokens for a question, or more --index.")
     return fitting[:MOST]
