@@ -1,289 +1,240 @@
 """A drawn example of every operator of the pool: left what goes in, right what comes out.
 
 All share the question, the graph of six nodes, the four passages and the two communities of
-`data/operators.yaml`, written by hand. Every score is what the operator itself computes. An encoder
-of two numbers a text stands for a trained one, and scripted replies for a language model.
+`data/operators`, written by hand. Every score is what the operator itself computes. An encoder of
+two numbers a text stands for a trained one, and scripted replies for a language model.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 
 from ..core import trace
-from ..core.communities import Communities, Community
-from ..core.corpus import Chunk
 from ..core.encoder import Kind
 from ..core.errors import MiniragError
-from ..core.graph import Edge, Graph, Node
-from ..core.reports import CommunityIndex, Report
+from ..core.reports import CommunityIndex
 from ..corpora.shipped_and_folders import shipped
-from ..index.vectors import relationship_text
 from ..llm import LLM, Completion
 from ..operators.operator import WORDS
-from ..operators.pool import OPERATORS, Operator, Parts
+from ..operators.pool import OPERATORS, Parts
 from ..prompts.task import Fields, Messages, Task
 from .figure import Figure, draw_panels
 from .scene import Colour, Scene, mix, text_width, wrap
 
-WIDE, IN, OUT = 192, Colour.ORANGE, Colour.BLUE
-LAYERS = {"relationship": "edge", "subgraph": "edge"}
-STEPS = {
+WIDE, TALL = 192, 228  # of a side, and of the graph on it, in pixels
+ROW = "row"  # the layer of texts: the question, what was read out of it, paths, replies
+LAYERS = {
     trace.NodeStep: "node", trace.WalkStep: "node", trace.EdgeStep: "edge", trace.FactStep: "edge",
     trace.ChunkStep: "chunk", trace.CommunityStep: "community",
 }  # fmt: skip
-FIRST = {
+# What gives the steps that an operator takes.
+GIVES = {
     trace.VectorStep: "question Vector", trace.EntityStep: "question Entities",
     trace.NodeStep: "node Link", trace.EdgeStep: "relationship VDB", trace.WalkStep: "node PPR",
     trace.FactStep: "relationship Aggregator", trace.PathStep: "subgraph KhopPath",
 }  # fmt: skip
-
-
-class Mark(NamedTuple):
-    """What is written beside an element, and how strongly it is marked, from 0 to 1."""
-
-    value: str = ""
-    share: float = 1.0
-
-
-Marks = dict[str, dict[Any, Mark]]  # layer -> position, or text of a row
-
-
-@cache
-def example() -> dict[str, Any]:
-    """`data/operators.yaml`; under "names", what figures call the elements of each layer."""
-    data: dict[str, Any] = yaml.safe_load(shipped("operators.yaml").read_text(encoding="utf-8"))
-    layers = {"node": "nodes", "edge": "relations", "chunk": "passages", "community": "communities"}
-    return data | {"layers": {layer: data[name] for layer, name in layers.items()}}
+# layer -> position, or text of a row -> what is written there, and its share of ink, 0 to 1.
+Marks = dict[str, dict[Any, tuple[str, float]]]
 
 
 class Example(LLM):
-    """What the drawings run on: the parts, the vectors of texts and, as a model, the replies."""
+    """What the drawings run on. It encodes, and replies, with what `drawings.yaml` holds."""
 
     name, is_model = "scripted replies", False
 
     def __init__(self) -> None:
         super().__init__()
-        data, self.said = example(), list[str]()
-        at, passages = [*data["nodes"]], data["passages"]
-        texts = [row["text"] for row in passages.values()]
-        nodes = [Node(n, chunks=tuple(i for i, t in enumerate(texts) if n in t)) for n in at]
-        edges = []
-        for named, row in data["relations"].items():
-            head, name, tail = named.split()
-            edges.append(Edge(at.index(head), at.index(tail), name, chunks=(row["passage"],)))
-        chunks = tuple(map(Chunk, passages, texts))
-        graph = Graph("textual knowledge", "hand", tuple(nodes), tuple(edges), chunks)
-        rows = data["communities"].items()
-        items = [Community(name, 0, tuple(row["members"])) for name, row in rows]
-        reports = [Report(name, row["report"], row["rating"]) for name, row in rows]
-        communities = Communities.of(graph, items, [[*range(len(items))]], "hand")
-        index = CommunityIndex(communities, dict(enumerate(reports)), {}, "hand")
-        self.parts = Parts(graph, self, self, index)
-        searched = {
-            "node": at, "chunk": texts, "community": [report.text for report in reports],
-            "edge": [relationship_text(graph, e, "description and names") for e in edges],
-        }  # fmt: skip
-        self.vectors = {
-            data["question"]: data["vectors"]["question"],
-            **data["vectors"]["entities"],
-        }
-        for layer, keys in searched.items():
-            self.vectors |= zip(keys, (row["vector"] for row in data["layers"][layer].values()))
+        folder = shipped("operators")
+        self.data = yaml.safe_load((folder / "drawings.yaml").read_text(encoding="utf-8"))
+        self.index, self.said = CommunityIndex.load(folder), list[str]()
+        self.graph = self.index.communities.graph
+        self.parts = Parts(self.graph, self, self, self.index)
 
     def encode(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
-        return np.array([self.vectors.get(text, (1, 0)) for text in texts], dtype=np.float32)
+        return np.array([self.data["vectors"].get(t, (1, 0)) for t in texts], dtype=np.float32)
 
     def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
-        self.said.append(example()["replies"][task.name])
+        self.said.append(self.data["replies"][task.name])
         return Completion(self.said[-1])
 
     def run(self, name: str, found: Sequence[trace.Step]) -> trace.Step:
+        """The step of an operator after those found; `said` are the replies that it got."""
         self.said.clear()
-        operator = OPERATORS[name](**example()["drawings"][name].get("options", {}))
-        return operator.run(self.parts, [example()["question"]], [found])[0]
+        operator = OPERATORS[name](**self.data["drawings"][name].get("options", {}))
+        return operator.run(self.parts, [self.data["question"]], [found])[0]
+
+    def before(self, name: str) -> list[str]:
+        """The operators that run before one, so that what it takes is there."""
+        first = [GIVES[slot.kinds[0]] for slot in OPERATORS[name].takes if not slot.optional]
+        found = [each for one in first for each in (*self.before(one), one)]
+        return self.data["drawings"][name].get("before") or list(dict.fromkeys(found))
+
+    def named(self, layer: str) -> list[str]:
+        """What figures call the elements of a layer."""
+        at, edges = self.parts.node_names, self.graph.edges
+        return {
+            "node": at, "edge": [f"{at[e.source]} {e.name} {at[e.target]}" for e in edges],
+            "chunk": [f"{chunk.label}: {chunk.text}" for chunk in self.graph.chunks],
+            "community": [report.title for report in self.index.reports.values()],
+        }[layer]  # fmt: skip
+
+    def searched(self, layer: str) -> Iterable[tuple[float, float]]:
+        """The vectors of a layer."""
+        parts = self.parts
+        return {
+            "node": parts.node_index, "relationship": parts.relationship_index,
+            "chunk": parts.chunk_index, "community": parts.report_index[1],
+        }[layer].vectors.tolist()  # fmt: skip
 
 
-def before(name: str) -> list[str]:
-    """The operators that run before it, so that what it takes is there."""
-    first = [FIRST[slot.kinds[0]] for slot in OPERATORS[name].takes if not slot.optional]
-    found = [each for one in first for each in (*before(one), one)]
-    return example()["drawings"][name].get("before") or list(dict.fromkeys(found))
+def number(*values: float) -> str:
+    """A score, or a vector, as figures show it."""
+    return ", ".join(f"{round(float(value), 2) + 0:g}" for value in values)
 
 
-def marks_of(step: trace.Step) -> Marks:
+def marks_of(step: trace.Step, example: Example) -> Marks:
     """What a step says of each element that it names."""
-    at = [*example()["nodes"]]
-    match step:
-        case trace.WalkStep() | trace.FactStep() | trace.ChunkStep():
-            top = max(step.scores.max(), 1e-9)
-            rows = {i: Mark(f"{x:.2f}", max(0, x / top)) for i, x in enumerate(step.scores)}
-            return {STEPS[type(step)]: rows}
-        case trace.SteinerStep():
-            nodes = {i: Mark(f"{step.node_prizes[i]:g}") for i in step.nodes}
-            return {
-                "node": nodes,
-                "edge": {i: Mark(f"{step.edge_prizes[i]:g}") for i in step.edges},
-            }
-        case trace.PathStep():
-            nodes = {at.index(name): Mark() for path in step.paths for name in path.nodes}
-            ways = [(path, edge) for path, way in zip(step.paths, step.edges) for (edge,) in way]
-            return {"node": nodes, "edge": {edge: Mark(f"{path.score:.2f}") for path, edge in ways}}
-        case trace.VectorStep():
-            return {"row": {example()["question"]: Mark(pair(step.vector))}}
-        case trace.EntityStep():
-            return {"row": dict.fromkeys(step.entities, Mark())}
-        case trace.KeywordStep():
-            levels = {"themes": step.high, "particulars": step.low}
-            return {
-                "row": {f"{level}: {', '.join(words)}": Mark() for level, words in levels.items()}
-            }
-    layer = STEPS[type(step)]
+    if isinstance(step, trace.WalkStep | trace.FactStep | trace.ChunkStep):
+        scores = step.scores.tolist()
+        shares = [max(0.0, score / max(scores)) for score in scores]
+        return {LAYERS[type(step)]: dict(enumerate(zip(map(number, scores), shares)))}
+    if isinstance(step, trace.SteinerStep):
+        nodes = {i: (number(step.node_prizes[i]), 1.0) for i in step.nodes}
+        return {"node": nodes, "edge": {i: (number(step.edge_prizes[i]), 1.0) for i in step.edges}}
+    if isinstance(step, trace.PathStep):
+        marks: Marks = {"node": {}, "edge": {}, ROW: {}}
+        for place, (path, ways) in enumerate(zip(step.paths, step.edges), 1):
+            marks["node"] |= {example.graph.position[name]: ("", 1.0) for name in path.nodes}
+            marks["edge"] |= {edge: (f"path {place}", 1.0) for way in ways for edge in way}
+            marks[ROW][f"path {place}: {path.label}"] = number(path.score), 1.0
+        return marks
+    if isinstance(step, trace.VectorStep):
+        return {ROW: {example.data["question"]: (number(*step.vector), 1.0)}}
+    if isinstance(step, trace.EntityStep):
+        return {ROW: {name: (number(*example.encode([name])[0]), 1.0) for name in step.entities}}
+    if isinstance(step, trace.KeywordStep):
+        levels = (("high", step.high), ("low", step.low))
+        return {ROW: {f"{level} level: {', '.join(words)}": ("", 1.0) for level, words in levels}}
     rows = getattr(step, step.shows)
-    return {layer: {row.index: Mark(f"{row.score:.2f}") for row in rows}}
-
-
-def pair(vector: Iterable[float]) -> str:
-    """A vector of two numbers as figures show it."""
-    return ", ".join(f"{number:.2g}" for number in vector)
-
-
-def marks_before(operator: Operator, given: Sequence[trace.Step], host: Example) -> Marks:
-    """What stands on the left: what goes in, and the vectors, ratings or words that are searched."""
-    data, layer = example(), LAYERS.get(operator.kind, operator.kind)
-    left: Marks = {"row": {}}
-    if any(isinstance(step, trace.VectorStep | trace.EntityStep) for step in given):
-        left[layer] = {
-            i: Mark(pair(row["vector"]), 0) for i, row in enumerate(data["layers"][layer].values())
-        }
-    elif layer == "community":
-        left[layer] = {
-            i: Mark(f"{row['rating']:.2f}", 0)
-            for i, row in enumerate(data["layers"][layer].values())
-        }
-    elif layer == "node":
-        left[layer] = {}
-    for number, step in enumerate(given):
-        for kind, rows in marks_of(step).items():
-            if operator.name == "Agent" and number == 1:
-                rows = {place: Mark("", 0.4) for place in rows}
-            left[kind] = rows | left.get(kind, {}) if number == 1 else left.get(kind, {}) | rows
-    if not given or host.said:
-        left["row"][data["question"]] = Mark()
-    for text in left["row"] if layer in left and given else ():
-        left["row"][text] = Mark(pair(host.encode([text])[0]))
-    left["row"] |= {f"scripted reply: {text}": Mark("", 0) for text in host.said}
-    return left
-
-
-def panel(marks: Marks, colour: str, heading: str) -> Scene:
-    """One side of a drawing."""
-    data, scene = example(), Scene(WIDE, 26)
-    scene.text(2, 14, heading, 12, bold=True)
-    scene.line(((2, 21), (WIDE - 2, 21)), colour, 4)
-    if marks.keys() - {"row", "chunk"}:
-        draw_graph(scene, marks, colour)
-        scene.height = 222
-    rows = [(text, *mark) for text, mark in marks.get("row", {}).items()]
-    for place, mark in marks.get("chunk", {}).items():
-        name, row = [*data["passages"].items()][place]
-        rows.append((f"{name}: {row['text']}", *mark))
-    for text, value, share in rows:
-        lines = wrap(text, WIDE - 20 - text_width(value, 12, True), 12, lines=4)
-        tall, y = 16 * len(lines) + 8, scene.height + 4
-        lit = share > 0
-        scene.box(
-            2,
-            y,
-            WIDE - 4,
-            tall,
-            mix(Colour.WHITE, colour, 0.3 * share),
-            colour if lit else Colour.FAINT,
-            1 + lit,
-            4,
-        )
-        for i, line in enumerate(lines):
-            scene.text(8, y + 16 + 16 * i, line, 12)
-        scene.text(WIDE - 8, y + 16, value, 12, "end", bold=lit)
-        scene.height = y + tall
-    return scene
-
-
-def draw_graph(scene: Scene, marks: Marks, colour: str) -> None:
-    """The graph, in front of its communities where they are marked."""
-    data, places = example(), [row["place"] for row in example()["nodes"].values()]
-    at = [*data["nodes"]]
-    for place, mark in marks.get("community", {}).items():
-        lit, top = mark.share > 0, 30 + 98 * place
-        fill = mix(Colour.WHITE, colour, 0.25 * mark.share)
-        scene.box(2, top, WIDE - 4, 92, fill, colour if lit else Colour.EDGE, 1 + 2 * lit, 6)
-        name = f"{[*data['communities']][place]}  {mark.value}"
-        scene.text(8, top + (14, 86)[place], name, 12, bold=lit, halo=True)
-    for number, (named, row) in enumerate(data["relations"].items()):
-        head, name, tail = named.split()
-        (x1, y1), (x2, y2) = places[at.index(head)], places[at.index(tail)]
-        value, share = marks.get("edge", {}).get(number, Mark("", 0))
-        scene.line(((x1, y1), (x2, y2)), colour if share else Colour.EDGE, 1 + round(4 * share))
-        x, y = round(x1 + (x2 - x1) * row["at"]), round(y1 + (y2 - y1) * row["at"])
-        scene.text(x, y - 5, name, 11, "middle", bold=share > 0.5, italic=True, halo=True)
-        scene.text(x, y + 14, value, 11, "middle", bold=share > 0, halo=True)
-    for number, (name, (x, y)) in enumerate(zip(at, places)):
-        value, share = marks.get("node", {}).get(number, Mark("", 0))
-        scene.circle(x, y, 6 + round(5 * share), mix(Colour.WHITE, colour, share), Colour.OUTLINE)
-        side = -1 if number < 3 else 1
-        scene.text(
-            x,
-            y + (-30 if side < 0 and value else -16 if side < 0 else 24),
-            name,
-            13,
-            "middle",
-            bold=share > 0,
-            halo=True,
-        )
-        scene.text(x, y + (-16 if side < 0 else 38), value, 11, "middle", bold=share > 0, halo=True)
-
-
-def told(marks: Marks) -> tuple[dict[str, str], str]:
-    """The numbers by the names of what they belong to, and all of it as text."""
-    rows, text = {}, ""
-    for layer, found in marks.items():
-        for place, mark in found.items():
-            name = place if layer == "row" else [*example()["layers"][layer]][place]
-            rows[name] = mark.value
-            text += f"\n  {mark.value:>5}  {name}" if mark.share or mark.value else ""
-    return rows, text
+    return {LAYERS[type(step)]: {row.index: (number(row.score), 1.0) for row in rows}}
 
 
 def draw_operator(name: str) -> Figure:
-    """An operator of the pool at work on a small example, such as "chunk Occurrence"."""
+    """An operator of the pool at work on a small example, such as "chunk Occurrence": left what
+    goes in, right what comes out, below why.
+    """
     if name not in OPERATORS:
         raise MiniragError(f"No operator is called {name!r}; there are: {', '.join(OPERATORS)}.")
-    host, found, drawing = Example(), list[trace.Step](), example()["drawings"][name]
-    for earlier in before(name):
-        found.append(host.run(earlier, found))
-    operator = OPERATORS[name]
+    operator, example, found = OPERATORS[name], Example(), list[trace.Step]()
+    for earlier in example.before(name):
+        found.append(example.run(earlier, found))
     places = operator.sources([type(step) for step in found])
     given = [found[place] for slot in places for place in slot]
-    right = marks_of(host.run(name, found))
-    left = marks_before(operator, given, host)
-    words = dict.fromkeys(WORDS[type(step)] for step in given)
-    inward, outward = " and ".join(words) or "the question", WORDS[operator.gives]
-    sides = panel(left, IN, f"in: {inward}"), panel(right, OUT, f"out: {outward}")
-    scene = Scene(2 * WIDE + 36, max(side.height for side in sides) + 4)
-    scene.paste(sides[0], 4, 0)
-    scene.paste(sides[1], WIDE + 32, 0)
-    scene.arrow((WIDE + 6, 110), (WIDE + 30, 110), width=3, size=12)
-    (i, before_text), (o, after_text) = told(left), told(right)
-    text = f"in: {inward}{before_text}\nout: {outward}{after_text}"
+    came = example.run(name, found)
+    kinds = " and ".join(dict.fromkeys(WORDS[type(step)] for step in given)) or "the question"
+    sides = (
+        (f"in: {kinds}", marks_before(name, given, example), Colour.ORANGE),
+        (f"out: {WORDS[operator.gives]}", marks_of(came, example), Colour.BLUE),
+    )
+    scene, text, told = Scene(2 * WIDE + 36, 0), "", []
+    for x, (heading, marks, colour) in zip((4, WIDE + 32), sides):
+        side = draw_side(marks, colour, heading, example)
+        scene.paste(side, x, 0)
+        scene.height = max(scene.height, side.height + 4)
+        rows = [
+            (row if layer == ROW else example.named(layer)[row], *mark)
+            for layer, found_marks in marks.items()
+            for row, mark in found_marks.items()
+        ]
+        told.append({row.split(":")[0]: value for row, value, _ in rows})
+        text += "\n".join([heading, *(f"  {value:>5}  {row}" for row, value, _ in rows), ""])
+    scene.arrow((WIDE + 6, 120), (WIDE + 30, 120), width=3, size=12)
+    drawing = example.data["drawings"][name]
     options = ", ".join(f"{key} = {value}" for key, value in drawing.get("options", {}).items())
     title = f"{name} ({options})" if options else name
-    return Figure(scene, text, title, drawing["caption"].format(i=i, o=o))
+    return Figure(scene, text.rstrip(), title, drawing["caption"].format(i=told[0], o=told[1]))
 
 
 def draw_operators(kind: str) -> Figure:
     """Every operator of a kind, such as "node", each as `draw_operator` draws it."""
-    names = [name for name, each in OPERATORS.items() if each.kind == kind]
+    names = [name for name, operator in OPERATORS.items() if operator.kind == kind]
     return draw_panels(map(draw_operator, names))
+
+
+def marks_before(name: str, given: Sequence[trace.Step], example: Example) -> Marks:
+    """The left side: what goes in, and the vectors or ratings that are looked at."""
+    kind, marks = OPERATORS[name].kind, Marks()
+    if any(isinstance(step, trace.VectorStep | trace.EntityStep) for step in given):
+        layer = "edge" if kind == "relationship" else kind
+        marks[layer] = {i: (number(*v), 0) for i, v in enumerate(example.searched(kind))}
+    elif kind == "community":
+        ratings = [number(report.rating) for report in example.index.reports.values()]
+        marks[kind] = {i: (f"rated {rating}", 0) for i, rating in enumerate(ratings)}
+    elif kind == "node":
+        marks[kind] = {}
+    for step in given:
+        # What an agent is offered is paler than where it stands.
+        offered = name.endswith(" Agent") and step is given[1]
+        for layer, rows in marks_of(step, example).items():
+            shown = dict.fromkeys(rows, ("", 0.4)) if offered else rows
+            marks[layer] = marks.get(layer, {}) | shown
+    replies = {f"scripted reply: {reply}": ("", 0.0) for reply in example.said}
+    if replies or not given:
+        marks[ROW] = {example.data["question"]: ("", 1.0)} | marks.get(ROW, {}) | replies
+    return marks
+
+
+def draw_side(marks: Marks, colour: str, heading: str, example: Example) -> Scene:
+    """One side: the graph where something of it is marked, and below it passages and texts."""
+    scene = Scene(WIDE, 26)
+    scene.text(2, 14, heading, 12, bold=True)
+    scene.line(((2, 21), (WIDE - 2, 21)), colour, 4)
+    if marks.keys() & {"node", "edge", "community"}:
+        draw_graph(scene, marks, colour, example)
+    texts = [(text, *mark) for text, mark in marks.get(ROW, {}).items()]
+    passages = example.named("chunk")
+    texts += [(passages[place], *mark) for place, mark in marks.get("chunk", {}).items()]
+    for text, value, share in texts:
+        lines = wrap(text, WIDE - 22 - text_width(value, 12, share > 0), 12, lines=4)
+        y, tall, fill = scene.height + 4, 16 * len(lines) + 8, mix(Colour.WHITE, colour, share / 3)
+        edge = colour if share else Colour.FAINT
+        scene.box(2, y, WIDE - 4, tall, fill, edge, 2 if share else 1, 4)
+        for i, line in enumerate(lines):
+            scene.text(8, y + 16 + 16 * i, line)
+        scene.text(WIDE - 8, y + 16, value, anchor="end", bold=share > 0)
+        scene.height = y + tall
+    return scene
+
+
+def draw_graph(scene: Scene, marks: Marks, colour: str, example: Example) -> None:
+    """The graph, in front of its communities where they are marked."""
+    drop = 16 if "community" in marks else 0
+    places = [(x, y + drop) for x, y in example.data["places"]]
+    for place, title in enumerate(example.named("community") if drop else ()):
+        value, share = marks["community"].get(place, ("", 0))
+        y, fill = 30 + 104 * place, mix(Colour.WHITE, colour, share / 3)
+        scene.box(2, y, WIDE - 4, 100, fill, colour if share else Colour.EDGE, 3 if share else 1, 6)
+        scene.text(8, y + (13, 94)[place], f"{title}  {value}", bold=share > 0)
+    for place, (edge, along) in enumerate(zip(example.graph.edges, example.data["along"])):
+        (x1, y1), (x2, y2) = places[edge.source], places[edge.target]
+        value, share = marks.get("edge", {}).get(place, ("", 0))
+        x, y = round(x1 + (x2 - x1) * along), round(y1 + (y2 - y1) * along)
+        ink = colour if share else Colour.EDGE
+        scene.line(((x1, y1), (x2, y2)), ink, 1 + round(4 * share))
+        if value and y1 != y2:
+            half = round(text_width(max(value, edge.name, key=len), 11, True) / 2)
+            scene.box(x - half, y - 15, 2 * half, 32, Colour.WHITE)
+        scene.text(x, y - 5, edge.name, 11, "middle", bold=share > 0.5, italic=True, halo=True)
+        scene.text(x, y + 13, value, 11, "middle", bold=share > 0, halo=True)
+    for place, (title, (x, y)) in enumerate(zip(example.named("node"), places)):
+        value, share = marks.get("node", {}).get(place, ("", 0))
+        above = y < TALL / 2
+        fill = mix(Colour.WHITE, colour, share)
+        scene.circle(x, y, 6 + round(5 * share), fill, Colour.OUTLINE)
+        top = y + (-32 if value else -18) if above else y + 27
+        scene.text(x, top, title, 13, "middle", bold=share > 0, halo=True)
+        scene.text(x, y + (-17 if above else 41), value, 11, "middle", bold=share > 0, halo=True)
+    scene.height = TALL + drop - 8
