@@ -14,8 +14,8 @@ from .plots import Chart, draw_lines, draw_pipeline, draw_points, draw_vectors
 from .scene import SERIES, contrast, style
 
 __all__ = [
-    "Chart", "Figure", "Html", "SERIES", "contrast", "draw_bipartite", "draw_flow", "draw_graph",
-    "draw_hierarchy", "draw_lines", "draw_operator", "draw_operators", "draw_panels",
-    "draw_path", "draw_pipeline", "draw_points", "draw_ranking", "draw_scores", "draw_vectors",
-    "draw_walk", "draw_windows", "layout", "marked", "show_chunks", "show_passages", "style",
+    "SERIES", "Chart", "Figure", "Html", "contrast", "draw_bipartite", "draw_flow", "draw_graph",
+    "draw_hierarchy", "draw_lines", "draw_operator", "draw_operators", "draw_panels", "draw_path",
+    "draw_pipeline", "draw_points", "draw_ranking", "draw_scores", "draw_vectors", "draw_walk",
+    "draw_windows", "layout", "marked", "show_chunks", "show_passages", "style",
 ]  # fmt: skip
