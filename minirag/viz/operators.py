@@ -12,7 +12,6 @@ import yaml
 from numpy.typing import NDArray
 
 from ..core import trace
-from ..core.encoder import Kind
 from ..core.errors import MiniragError
 from ..core.reports import CommunityIndex
 from ..corpora.shipped_and_folders import shipped
@@ -23,7 +22,7 @@ from ..prompts.task import Fields, Messages, Task
 from .figure import Figure, draw_panels
 from .scene import Colour, Scene, mix, text_width, wrap
 
-WIDE = 200  # of a side, in pixels
+WIDE = 204  # of a side, in pixels
 KINDS = {
     trace.NodeStep: "node", trace.WalkStep: "node", trace.CommunityStep: "community",
     trace.EdgeStep: "relationship", trace.FactStep: "relationship", trace.ChunkStep: "chunk",
@@ -54,7 +53,7 @@ class Example(LLM):
             "community": [report.title for report in reports.reports.values()],
         }  # fmt: skip
 
-    def encode(self, texts: Sequence[str], kind: Kind = "passage") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], kind: str = "passage") -> NDArray[np.float32]:
         return np.array([self.data["vectors"].get(t, (1, 0)) for t in texts], dtype=np.float32)
 
     def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
@@ -69,9 +68,10 @@ class Example(LLM):
 
     def marks(self, step: trace.Step) -> Marks:
         """What a step says of each element that it names."""
-        rows = rows_of(step, self.data["question"])
-        named = {(k, at if isinstance(at, str) else self.names[k][at]): x for k, at, *x in rows}
-        return {key: (value, share) for key, (value, share) in named.items()}
+        marks: Marks = {}
+        for kind, place, value, share in rows_of(step, self.data["question"]):
+            marks[kind, place if isinstance(place, str) else self.names[kind][place]] = value, share
+        return marks
 
 
 def number(*values: float) -> str:
@@ -149,7 +149,8 @@ def draw_operator(name: str) -> Figure:
         (f"in: {kinds}", marks_before(name, given, example), Colour.ORANGE),
         (f"out: {WORDS[operator.gives]}", example.marks(came), Colour.BLUE),
     ):
-        rows = {row: value for (_, row), (value, _) in marks.items()}
+        seen = {key: mark for key, mark in marks.items() if any(mark) or key[0] == "chunk"}
+        rows = {row: value for (_, row), (value, _) in seen.items()}
         text = "\n".join([head, *(f"  {value:>5}  {row}" for row, value in rows.items())])
         sides.append(Figure(draw_side(head, marks, colour, example), text))
         told.append({row.split(":")[0]: value for row, value in rows.items()})
@@ -206,14 +207,14 @@ def draw_graph(scene: Scene, marks: Marks, colour: str, example: Example) -> Non
         value, share = marks.get(("relationship", name), BARE)
         x, y, verb = round(x1 + (x2 - x1) * along), round(y1 + (y2 - y1) * along), name.split()[1]
         if value and y1 != y2:
-            half = round(text_width(max(value, verb, key=len), 11, True) / 2)
+            half = round(text_width(max(value, verb, key=len), 12, True) / 2)
             scene.box(x - half, y - 15, 2 * half, 31, Colour.WHITE)
-        scene.text(x, y - 5, verb, 11, "middle", bold=share > 0.5, italic=True, halo=True)
-        scene.text(x, y + 13, value, 11, "middle", bold=share > 0, halo=True)
+        scene.text(x, y - 5, verb, 12, "middle", bold=share > 0.5, italic=True, halo=True)
+        scene.text(x, y + 13, value, 12, "middle", bold=share > 0, halo=True)
     for name, (x, y) in zip(example.names["node"], places):
         value, share = marks.get(("node", name), BARE)
         scene.circle(x, y, 6 + round(5 * share), mix(Colour.WHITE, colour, share), Colour.OUTLINE)
         heights = (-32 if value else -18, -17) if y < 120 else (27, 41)
-        for down, label, size in zip(heights, (name, value), (13, 11)):
+        for down, label, size in zip(heights, (name, value), (13, 12)):
             scene.text(x, y + down, label, size, "middle", bold=share > 0, halo=True)
     scene.height = 262 if framed else 218
