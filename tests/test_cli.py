@@ -74,6 +74,7 @@ def test_version_and_help():
         "ask",
         "compare",
         "methods",
+        "operators",
         "fetch",
         "reproduce",
         "record",
@@ -106,6 +107,15 @@ def test_python_dash_m_minirag_exits_with_2_and_one_sentence():
     )
     assert (said.returncode, said.stdout, len(said.stderr.splitlines())) == (2, "", 1)
     assert "Did you mean 'professors'?" in said.stderr
+
+
+def test_operators_are_read_off_the_pool_and_their_methods_off_the_classes():
+    shown, marked = run("operators").stdout, run("operators", "--markdown").stdout
+    assert len(shown.splitlines()) == 1 + 24 and len(marked.splitlines()) == 2 + 24
+    cells = "| chunk Occurrence | relations | passages | a knowledge graph | "
+    [row] = [line for line in marked.splitlines() if line.startswith(cells)]
+    users = [n for n, m in METHODS.items() if "Occurrence" in m.operators.get("chunk", ())]
+    assert row == f"{cells}{', '.join(sorted(users))} |" and "lightrag-local" in users
 
 
 def test_methods_are_read_off_the_classes():

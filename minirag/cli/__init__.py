@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..core.errors import MiniragError
 from .ask import ask, compare, record
-from .reproduce import fetch, methods, reproduce
+from .reproduce import fetch, methods, operators, reproduce
 from .show import BAD_INPUT, MAINTAINERS, STOPPED, as_options, complain, did_you_mean, note, one_of
 from .train import train
 from .workshop import check, handouts, lab, paper_map, recordings, refresh
@@ -122,7 +122,7 @@ def minirag(version: bool = VERSION) -> None:
     """
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, methods, paper_map, handouts)
+COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, methods, operators, paper_map, handouts)
 COMMANDS += (
     lab,
     refresh,

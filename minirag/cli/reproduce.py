@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HEADERS = ["row", "metric", "measured", "stored", "reference", "paper", "state", "why"]
 ROW_HEADERS = ["row", "method", "follow", "choices", "triples"]
+OPERATOR_HEADERS = ("operator", "takes", "gives", "needs", "used by")
 METHOD_HEADERS = ["method", "paper", "graph type", "index", "primitive", "granularity"]
 METHOD_HEADERS += ["operators", "language model"]
 STATES = ("OK", "OKISH", "FAIL", "PAPER-ONLY")
@@ -256,4 +257,31 @@ def method_rows() -> list[list[str]]:
         row = [name, method.paper, method.graph_type, index or "none", method.primitive]
         row += [granularity, "; ".join(operators) or "none"]
         rows.append([*row, "needed" if method.needs_model else model])
+    return rows
+
+
+def operators(
+    as_markdown: bool = typer.Option(False, "--markdown", help="As a Markdown table."),
+) -> None:
+    """List every operator: what it takes and gives, and who uses it."""
+    if as_markdown:
+        typer.echo(markdown(OPERATOR_HEADERS, operator_rows()), nl=False)
+    else:
+        table(OPERATOR_HEADERS, operator_rows())
+
+
+def operator_rows() -> list[list[str]]:
+    """One row an operator of the pool; its methods are those that declare it.
+
+    Source: Survey, Table 3 (tab-3)
+    """
+    from ..methods import METHODS
+    from ..operators.operator import WORDS
+    from ..operators.pool import OPERATORS
+
+    rows = []
+    for name, each in OPERATORS.items():
+        takes = " and ".join(map(str, each.takes)) or "the question"
+        named = {m.name for m in METHODS.values() if each.name in m.operators.get(each.kind, ())}
+        rows.append([name, takes, WORDS[each.gives], str(each.needs), ", ".join(sorted(named))])
     return rows

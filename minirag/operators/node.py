@@ -215,7 +215,9 @@ def by_agent(
                 ends = [each for each in reach(chosen, graph) if each.nodes[-1] in allowed]
                 groups += [(chosen, ends)] if ends else []
         _, kept = choose_entities(agent, score_entities(agent, asked, groups), 1, width)
-        best = {each.nodes[-1]: each.score for each in reversed(kept)}
+        best: dict[int, float] = {}
+        for each in kept:
+            best.setdefault(each.nodes[-1], each.score)
         rows = sorted(best.items(), key=lambda row: -row[1])
         nodes = tuple(ScoredNode(graph.nodes[i].name, i, score) for i, score in rows)
         summary = f"{len(nodes)} of {count_of(allowed, 'node')} chosen by the agent"

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast, get_type_hints
+from typing import NamedTuple, cast, get_type_hints
 
 from scipy import sparse
 
@@ -173,7 +173,6 @@ class Needs(NamedTuple):
         return ", ".join(filter(None, (graphs, *self.components)))
 
 
-# Any: an adapter's options, and the steps of the kinds that its slots name.
 Work = Callable[..., Sequence[Step]]
 
 
@@ -247,7 +246,7 @@ class Operator:
         """One step a question. found: the steps of each question so far, of the same types."""
         if not questions:
             return []
-        taken: list[Any] = []  # of the types that the slots name
+        taken: list[object] = []  # lists of steps, of the types that the slots name
         for slot, places in zip(self.takes, self.sources([type(step) for step in found[0]])):
             columns = [[steps[place] for steps in found] for place in places]
             taken.append(columns if slot.several else columns[0] if columns else None)
