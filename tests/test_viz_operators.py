@@ -112,6 +112,12 @@ def test_node_vdb_by_hand():
     assert numbers("node VDB") == pytest.approx({"ferry": ferry, "Ada": ada, "mill": mill})
 
 
+def test_tfidf_finds_no_part_of_a_word():
+    assert numbers("node TF-IDF") == {"Ada": 1}
+    scores = EXAMPLE.parts.tfidf_index.similarities([EXAMPLE.data["question"]], range(6))[0]
+    assert scores.tolist() == [1, 0, 0, 0, 0, 0]
+
+
 def test_walk_by_hand():
     # Half of a walker's steps go on, half restart: at Ada with weight 1/2, at mill with 1/3.
     reset, beside = {"Ada": 0.6, "mill": 0.4}, {name: [] for name in EXAMPLE.names["node"]}
