@@ -77,7 +77,7 @@ def recommended(answers: Mapping[str, str]) -> list[dict[str, Any]]:
         near = answers.get("hops") in row.get("hops", [None])
         shown = answers["passages"] == "no" or {"Chunk", "Tree node"} & {*method.granularity}
         if answers["model"] == "no":
-            runs = not (method.needs_model or method.needs_training or "with_model" in row)
+            runs = not (method.needs_model or method.needs_training)
         else:
             runs = levels.index(row["index"]) <= levels.index(answers["index"])
             runs = runs and (budget == "any" or row["tokens"] <= int(budget))
