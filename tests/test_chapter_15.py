@@ -9,6 +9,7 @@ import pytest
 
 import minirag
 from minirag.algorithms.entity_scores import decayed_scores
+from minirag.evaluate import exact_match
 from minirag.evaluate.kgqa import claim_label
 from minirag.graphs.knowledge_graph import normalise_phrase
 from minirag.methods import METHODS
@@ -103,3 +104,27 @@ def test_kgp_reads_nearly_twice_the_pages_of_vector_search(corpus):
         as_many.append(len(gold & same) / len(gold))
     assert (np.mean(read), min(read), max(read)) == (9.35, 6, 12)
     assert (round(np.mean(found), 3), round(np.mean(as_many), 3)) == (0.875, 0.808)
+
+
+def test_four_answers_stand_in_no_triple_and_only_readers_of_pages_give_them(corpus, triples):
+    words = {word for triple in triples for part in triple for word in part.lower().split()}
+    options = {"llm": "recorded", "extraction": "triples"}
+    build = {name: METHODS[name].build(corpus, **options) for name in ("tog", "tog2", "dalk")}
+    build["kgp"] = METHODS["kgp"].build(corpus, k=9, **options)
+    answers = {"q07": "131", "q08": "cello", "q17": "samphire", "q19": "five"}
+    for number, answer in answers.items():
+        question = corpus.question(number)
+        assert answer not in words
+        right = [
+            name
+            for name, method in build.items()
+            if exact_match(method.answer(question.text).text, question.answers)
+        ]
+        assert right == ["tog2", "kgp"]
+
+
+def test_more_pages_of_vector_search_do_not_reach_the_prize(corpus):
+    question = corpus.question("q09")
+    wife = next(chunk.id for chunk in corpus.chunks if chunk.title == "Hester Quillfeather")
+    found = METHODS["vanilla"].build(corpus, llm="recorded").retrieve(question.text, k=10)
+    assert wife not in found.ids

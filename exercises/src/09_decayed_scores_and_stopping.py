@@ -143,6 +143,8 @@ assert dict(two).keys() == {"A", "B"}, "you cut the list before it is sorted: th
 assert close(dict(two)["B"], 0.161517), f"with top_k = 2 B has 0.8 times 0.2019; yours: {dict(two)['B']}"
 equal = decayed_scores([("X", 0.5), ("Z", 0.5), ("Y", 0.5)], 10, 0.8)
 assert [entity for entity, _ in equal] == ["X", "Z", "Y"], "of equal scores the earlier chunk ranks higher: sort by the score alone"
+below = dict(decayed_scores([("A", 0.5), ("B", -0.5)], 10, 0.8))
+assert below.get("B", 0) < 0, "a score below zero counts as it is: do not leave it out or raise it to zero"
 assert list(decayed_scores([], 10, 0.8)) == [], "without chunks there is no entity: return an empty list"
 
 # %% [markdown]
@@ -318,6 +320,8 @@ assert not enough("Who is the mother of Carl?", toy), "Carl stands nowhere in th
 assert not enough("Who is the other Bob?", toy), "other is only a part of mother: compare whole words, not letters in a text"
 assert enough("ANN? Bob!", toy), "capitals and punctuation do not matter: take content_words of both sides"
 assert not enough("Who is Bob?", []), "without evidence nothing about Bob is known"
+assert enough("Ann mother Bob", toy[:1]), "question and evidence have the same words, and that is enough: `<=`, not `<`"
+assert enough("Is St. Ives in Kent?", [("St. Ives", "lies in", "Kent")]), "St. Ives is in the evidence: take its words with content_words, which drops the full stop, not with split"
 
 # %% [markdown]
 # ### The walk
@@ -409,6 +413,7 @@ assert walked and walked[1] == ENOUGH, "a rule that says yes at once has to stop
 assert len(walked[0]) == 1, "the rule said yes after the first depth, and your walk went on"
 assert walked[2] == 1, f"one depth, one call; yours: {walked[2]}"
 walked, shown = tried(never, "n88", chain, 5)
+assert walked and walked[0][:1] == chain[88:89] and chain[87] not in walked[0], "your walk also follows triples against their direction: outward only, from head to tail"
 assert walked and walked[1] == NO_RELATION, "the chain ends two steps after n88: where no triple leads on, the reason is NO_RELATION"
 assert walked[2] == len(shown) == 2, f"where no triple leads on the rule is not asked again; calls says {walked[2]}, and the rule was asked {len(shown)} times"
 circle = [("a", "next", "b"), ("b", "next", "a"), ("a", "next", "c")]
@@ -668,6 +673,11 @@ for _ in range(60):
 #   replace: 'key=lambda chunk: chunk[1]'
 #   by: 'key=lambda chunk: chunk[::-1]'
 #   hint: sort by the score alone
+# - item: decayed-scores
+#   name: scores below zero clipped
+#   replace: + score * exp
+#   by: + max(score, 0) * exp
+#   hint: a score below zero counts as it is
 # - item: rest
 #   name: first rank included
 #   replace: 1 / (exp(alpha) - 1)
@@ -734,6 +744,16 @@ for _ in range(60):
 #   by: content_words(question) >= content_words(evidence)
 #   hint: is the comparison the wrong way round
 # - item: enough
+#   name: more words than the question
+#   replace: content_words(question) <= content_words(evidence)
+#   by: content_words(question) < content_words(evidence)
+#   hint: '`<=`, not `<`'
+# - item: enough
+#   name: evidence split at spaces
+#   replace: content_words(evidence)
+#   by: set(evidence.lower().split())
+#   hint: which drops the full stop
+# - item: enough
 #   name: stop words required
 #   replace: content_words(question) <= content_words(evidence)
 #   by: set(re.findall(r"\w+", question.lower())) <= content_words(evidence)
@@ -773,6 +793,11 @@ for _ in range(60):
 #   replace: range(1, depth + 1)
 #   by: range(1, depth + 2)
 #   hint: it goes one too far
+# - item: walk
+#   name: both directions
+#   replace: 'triple[0] in here and triple not in evidence'
+#   by: '(triple[0] in here or triple[2] in here) and triple not in evidence'
+#   hint: outward only
 # - item: walk
 #   name: never moves
 #   replace: '{tail for _, _, tail in new}'
