@@ -11,8 +11,8 @@ from minirag.core.errors import MiniragError
 from minirag.core.trace import ChunkStep, NodeStep, ScoredNode, WalkStep
 from minirag.evaluate import evaluate_retrieval
 from minirag.methods import METHODS
-from minirag.methods.hipporag_passages import HippoRAGPassages, restarts
-from minirag.operators.node import reset_vector
+from minirag.methods.hipporag_passages import HippoRAGPassages
+from minirag.operators.node import reset_vector, restarts
 
 from .small import corpus_of
 

@@ -261,10 +261,12 @@ def top_rows(graph: Graph, step: Step) -> Step:
     """Scores of all nodes or relations as a choice of the best; any other step as it is."""
     if not isinstance(step, WalkStep | FactStep):
         return step
-    best, said = rich.ranked(step.scores)[:TOP], f"the best of {step.operator}"
+    said = f"the best of {step.operator}"
     if isinstance(step, WalkStep):
+        best = rich.ranked(step.scores[: len(graph.nodes)])[:TOP]
         rows = [ScoredNode(graph.nodes[i].name, i, float(step.scores[i])) for i in best]
         return NodeStep("nodes by score", said, nodes=tuple(rows))
+    best = rich.ranked(step.scores)[:TOP]
     edges = [ScoredEdge(relationship.label(graph, i), i, float(step.scores[i])) for i in best]
     return EdgeStep("relations by score", said, edges=tuple(edges))
 
@@ -297,4 +299,4 @@ def graph_of(
         raise MiniragError(f"a {kind} graph is read from an Extraction, not from Elements.")
     read = graphs.choose_extraction(corpus, extraction, llm, executor)
     make = graphs.passage_graph if kind == "passage" else graphs.knowledge_graph
-    return make(corpus.chunks, read)
+    return replace(make(corpus.chunks, read), type=kind)
