@@ -61,7 +61,7 @@ def transition_matrix(adjacency: sp.csr_array | ArrayLike) -> Transitions:
     backwards = adjacency.T.tocsr()
     strength = adjacency @ np.ones(len(backwards.indptr) - 1, dtype=adjacency.dtype)
     chance = np.divide(1, strength, out=np.zeros_like(strength), where=strength > 0)
-    symmetric = _equal(adjacency, backwards)
+    symmetric = (adjacency != backwards).nnz == 0
     backwards.data *= chance[backwards.indices]
     return Transitions(backwards, symmetric)
 
@@ -152,15 +152,6 @@ def _shares(columns: Floats) -> Floats:
     """
     shares: Floats = columns / columns.sum(axis=0, dtype=np.float64).astype(columns.dtype)
     return shares
-
-
-def _equal(a: sp.csr_array, b: sp.csr_array) -> bool:
-    a.sum_duplicates()
-    return (
-        np.array_equal(a.indptr, b.indptr)
-        and np.array_equal(a.indices, b.indices)
-        and np.array_equal(a.data, b.data)
-    )
 
 
 def _checked_reset(reset: ArrayLike, nodes: int) -> Floats:

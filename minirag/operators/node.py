@@ -243,9 +243,8 @@ def onehop(chosen: Sequence[NodeStep], graph: Graph) -> list[NodeStep]:
 
 
 def from_relationships(chosen: Sequence[EdgeStep], graph: Graph) -> list[NodeStep]:
-    """RelNode (FromRel): the two ends of every chosen relation, in the relations' order.
-
-    A node gets the score of the first relation that names it.
+    """RelNode (FromRel): the two ends of every chosen relation, in the relations' order, each with
+    the score of the first relation that names it.
 
     Source: Survey, Sec. 6.1 (op-node)
     """
@@ -263,9 +262,8 @@ def from_relationships(chosen: Sequence[EdgeStep], graph: Graph) -> list[NodeSte
 
 def together(steps: Sequence[NodeStep]) -> NodeStep:
     """The nodes of several operators for one question, in their order."""
-    said = "; ".join(step.summary for step in steps)
     nodes = tuple(row for step in steps for row in step.nodes)
-    return NodeStep("nodes together", said, nodes=nodes)
+    return NodeStep("nodes together", "; ".join(step.summary for step in steps), nodes=nodes)
 
 
 def by_agent(

@@ -32,6 +32,7 @@ from ..core.trace import (
     VectorStep,
     WalkStep,
 )  # fmt: skip
+from ..encoders.text_encoders import LoadedEncoder
 from ..graphs.knowledge_graph import with_synonymy
 from ..graphs.tree_and_passage_graph import node_text
 from ..index import matrices, vectors
@@ -53,16 +54,22 @@ WORDS: dict[type[Step], str] = {
 
 @dataclass(eq=False)
 class Parts:
-    """What operators work on. `reports`: communities and the report of each, where there are any.
+    """What operators work on. given: an encoder, which is fitted to the passages when it is first
+    needed. reports: communities and the report of each, where there are any.
 
     Source: Survey, Sec. 5 (indices)
     """
 
     graph: Graph
     llm: LLM
-    encoder: Encoder
+    given: LoadedEncoder
     reports: CommunityIndex | None = None
     _walks: dict[tuple[float | None, float], Transitions] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The encoder, fitted."""
+        return self.given.fit([chunk.passage for chunk in self.graph.chunks])
 
     @cached_property
     def labels(self) -> list[str]:
