@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from minirag.algorithms.bm25 import BM25, bm25_by_hand, tokenize
+from minirag.algorithms.bm25 import BM25, tokenize
+
+from .by_hand import bm25_by_hand
 
 words = st.sampled_from([*"abcdefgh", "zürich", "北京"])
 corpora = st.lists(st.lists(words, max_size=12), min_size=1, max_size=12).filter(any)

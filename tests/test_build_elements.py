@@ -12,7 +12,6 @@ from minirag.graphs import (
     Elements,
     extract_elements,
     rich_knowledge_graph,
-    summarise_element,
     summarise_elements,
     textual_knowledge_graph,
 )
@@ -382,6 +381,10 @@ def test_a_graph_with_claims_survives_its_files(tmp_path):
     (tmp_path / "claims.jsonl").write_text("")
     with pytest.raises(MiniragError, match="incomplete"):
         Graph.load(tmp_path)
+
+
+def summarise_element(llm, name, texts, **options):
+    return summarise_elements(llm, [(name, texts)], **options)[0]
 
 
 @pytest.mark.paper("GraphRAG", "sec-2.3")

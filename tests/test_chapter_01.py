@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import minirag as mr
 from minirag.algorithms.bm25 import BM25, tokenize
-from minirag.algorithms.vectors import top_k, top_k_by_hand
+from minirag.algorithms.vectors import top_k
 from minirag.core.files import read_notebook
 from minirag.corpora.shipped_and_folders import shipped
 from minirag.evaluate import (
@@ -26,6 +26,8 @@ from minirag.evaluate import (
     recall_at_k,
 )
 from minirag.text.chunking import sentences_of
+
+from .by_hand import top_k_by_hand
 
 NOTEBOOK = shipped("").parent / "notebooks" / "01_rag_from_scratch.ipynb"
 MARGIN = 1e-3  # between two scores whose order the chapter tells

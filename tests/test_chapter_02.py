@@ -13,14 +13,8 @@ import numpy as np
 import pytest
 
 import minirag as mr
-from minirag.algorithms.late_interaction import maxsim, maxsim_by_hand, maxsim_corpus, pad
-from minirag.algorithms.vectors import (
-    InvertedLists,
-    exact_neighbours,
-    measured_epsilon,
-    normalize,
-    top_k,
-)
+from minirag.algorithms.late_interaction import maxsim, maxsim_corpus, pad
+from minirag.algorithms.vectors import InvertedLists, exact_neighbours, normalize, top_k
 from minirag.algorithms.voting import majority_vote
 from minirag.evaluate import answer_coverage, exact_match
 from minirag.graphs.knowledge_graph import extract
@@ -28,6 +22,8 @@ from minirag.llm import LLM, Completion
 from minirag.methods.baselines import best_per_passage
 from minirag.reproduce.answers import interval
 from minirag.text.chunking import sentences_of
+
+from .by_hand import maxsim_by_hand, measured_epsilon
 
 
 @pytest.fixture(scope="module")

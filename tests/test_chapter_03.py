@@ -240,7 +240,7 @@ def test_instances_of_one_name_are_one_node_and_a_summary_costs_a_call_only_if_n
 
     def calls(texts):
         before = llm.ledger.snapshot()
-        graphs.summarise_element(llm, "Selm", texts)
+        graphs.summarise_elements(llm, [("Selm", texts)])
         return (llm.ledger - before).total.calls
 
     port = "A port."

@@ -20,6 +20,10 @@ from minirag.operators.pool import OPERATORS
 from .small import corpus_of
 
 HIPPO = ["node Link", "node PPR", "relationship Aggregator", "chunk Aggregator"]
+JOINT_WALK = [
+    "node Link", "chunk VDB", OPERATORS["node PPR"](restart_probability=0.2, per="score"),
+    "chunk Aggregator",
+]  # fmt: skip
 LOCAL = ["question Keywords", "node VDB", "relationship Onehop", "chunk Occurrence"]
 GLOBAL = ["relationship VDB", "node FromRel", "chunk FromRel"]
 GRAPHRAG = ["node VDB", "relationship Onehop", "chunk Occurrence", "community Entity"]
@@ -50,6 +54,7 @@ SAME = {
     "lightrag-local": ({}, "rich knowledge", LOCAL),
     "lightrag-global": ({}, "rich knowledge", ["question Keywords", *GLOBAL]),
     "lightrag-hybrid": ({}, "rich knowledge", [*LOCAL, *GLOBAL]),
+    "hipporag-passages": ({}, "knowledge and passage", JOINT_WALK),
 }
 
 
@@ -69,6 +74,20 @@ def test_a_method_composed_again_finds_the_same_passages_with_the_same_scores(na
         assert searched <= set(method.index_components)
     assert set(type(composed).granularity) == set(method.granularity)
     assert type(composed).primitive == method.primitive
+
+
+@pytest.mark.paper("Survey", "op-new")
+def test_a_walk_restarts_at_passages_only_where_these_are_nodes():
+    """On a knowledge graph dense scores beside the walk stay a choice of their own."""
+    apart = built("knowledge", *JOINT_WALK)
+    found = apart.retrieve("Who founded the Lanthorn Trust?").trace
+    assert len(found.last("ppr").reset) == len(apart.graph.nodes)
+    assert [step.operator for step in found.all(ChunkStep)][-1] == "chunk merge"
+    with pytest.raises(MiniragError, match="passages .on a graph of type knowledge and passage."):
+        compose(graph="knowledge and passage", operators=["node Link", "node PPR"])
+    joint = built("knowledge and passage", *JOINT_WALK[:-1])
+    best = joint.retrieve("Who founded the Lanthorn Trust?").trace.last("nodes by score").nodes
+    assert len(best) == 4 and max(row.index for row in best) < len(joint.graph.nodes)
 
 
 def test_the_parts_of_other_methods():
@@ -204,6 +223,9 @@ def test_a_composition_is_saved_and_loaded(tmp_path):
         assert rows(type(method).load(tmp_path / graph, encoder="lsa")) == rows(method)
 
 
+NO_TRIPLES = [("knowledge", "no names"), ("knowledge and passage", "no names")]
+
+
 def corpus(kind):
     if kind == "no names":
         return corpus_of(("p1", "it is so."), ("p2", "and so it was."))
@@ -227,14 +249,14 @@ def test_any_list_of_operators_runs_or_says_what_is_wrong(operators, graph, gene
     try:
         method = made.build(corpus(kind), encoder="lsa")
     except MiniragError as error:
-        assert (graph, kind) == ("knowledge", "no names") and "no usable triple" in str(error)
+        assert (graph, kind) in NO_TRIPLES and "no usable triple" in str(error)
         return
     assert len(method.answer("Who met Ben in Oslo?", k=2).retrieval.passages) == 2
 
 
 # HippoRAG refuses a text without triples too.
 FITTING = [(g, k) for g in GRAPHS for k in ("names", "no names")]
-FITTING.remove(("knowledge", "no names"))
+FITTING = [(g, k) for g, k in FITTING if (g, k) not in NO_TRIPLES]
 
 
 @pytest.mark.parametrize("graph, kind", FITTING)

@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 import minirag as mr
-from minirag.algorithms.pagerank import personalized_pagerank_by_hand
 from minirag.core.corpus import Extraction, Triple
 from minirag.core.errors import MiniragError
 from minirag.core.trace import ChunkStep, NodeStep, ScoredNode, WalkStep
 from minirag.evaluate import evaluate_retrieval
 from minirag.methods import METHODS
-from minirag.methods.hipporag_passages import HippoRAGPassages, restarts
-from minirag.operators.node import reset_vector
+from minirag.methods.hipporag_passages import HippoRAGPassages
+from minirag.operators.node import reset_vector, restarts
 
+from .by_hand import personalized_pagerank_by_hand
 from .small import corpus_of
 
 TEXTS = (

@@ -10,16 +10,16 @@ from minirag.algorithms.late_interaction import (
     best_matches,
     maxsim,
     maxsim_blocks,
-    maxsim_by_hand,
     maxsim_corpus,
     pad,
     self_maxsim,
 )
 from minirag.algorithms.synonyms import token_synonymy_pairs
-from minirag.algorithms.vectors import InvertedLists, exact_neighbours, measured_epsilon, normalize
+from minirag.algorithms.vectors import InvertedLists, exact_neighbours, normalize
 from minirag.encoders import text_encoders as encoders
 from minirag.encoders.token_encoders import load_token_encoder
 
+from .by_hand import maxsim_by_hand, measured_epsilon
 from .small import TableEncoder
 from .test_encoders import needs_weights
 

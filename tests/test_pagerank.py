@@ -12,11 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minirag.algorithms import pagerank
-from minirag.algorithms.pagerank import (
-    personalized_pagerank,
-    personalized_pagerank_by_hand,
-    transition_matrix,
-)
+from minirag.algorithms.pagerank import personalized_pagerank, transition_matrix
+
+from .by_hand import personalized_pagerank_by_hand
 
 PATH = sp.csr_array(nx.to_scipy_sparse_array(nx.path_graph(4), dtype=float))
 FIRST = np.array([1.0, 0, 0, 0])

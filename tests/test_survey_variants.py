@@ -119,13 +119,13 @@ def test_vgraphrag_is_local_search_for_entities_and_vanilla_for_passages(methods
 @pytest.mark.paper("Survey", "op-new")
 def test_reports_are_the_nearest_and_4_by_default(methods, corpus):
     method = methods["vgraphrag"]
-    asked, (places, index) = corpus.questions[0].text, method.vectors.reports
+    asked, (places, index) = corpus.questions[0].text, method.parts.report_index
     cosines = dict(zip(places, index.similarities([asked])[0]))
     ((*chosen,),) = rows(method, asked, CommunityStep)
     assert [row.index for row in chosen] == sorted(cosines, key=lambda p: (-cosines[p], p))[:4]
     every = method.with_options(community_k=None)
     assert len(rows(every, asked, CommunityStep)[0]) == len(places) > 4
-    assert every.vectors is method.vectors  # nothing is encoded again
+    assert every.parts is method.parts  # nothing is encoded again
 
 
 def test_vector_search_keeps_k_passages_also_at_a_cosine_of_0(methods):

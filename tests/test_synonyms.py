@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from minirag.algorithms.synonyms import synonymy_pairs, synonymy_pairs_by_hand
+from minirag.algorithms.synonyms import synonymy_pairs
 from minirag.algorithms.vectors import normalize
+
+from .by_hand import synonymy_pairs_by_hand
 
 
 def phrases(n, d=6, seed=0, dtype=np.float64):

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from minirag.algorithms import vectors
-from minirag.algorithms.vectors import normalize, top_k, top_k_by_hand
+from minirag.algorithms.vectors import normalize, top_k
+
+from .by_hand import top_k_by_hand
 
 
 def unit_vectors(n, d, seed=0):

@@ -24,6 +24,7 @@ from minirag.core.errors import MiniragError
 from minirag.core.graph import Edge, Graph, Node
 from minirag.core.results import Passage, Retrieval
 from minirag.viz.layout import Canvas, Label, off_paths, place_labels
+from minirag.viz.passages import passage_lines, passage_table
 from minirag.viz.scene import Colour, Text, channels, shorten, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -94,14 +95,6 @@ def every_figure(names=None):
             [(x, i - 2) for i, x in enumerate(n)], highlight=n[:1], title=n[3]
         ),
         "ranking": viz.draw_ranking(n[:5], n[3:8], (n[0], n[1]), gold=n[3:4]),
-        "bipartite": viz.draw_bipartite(
-            n[:4],
-            n[4:7],
-            np.eye(4, 3),
-            node_scores=[1, 2, 3, 4],
-            passage_scores=[1, 0, 2],
-            highlight=n[:1],
-        ),
         "flow": viz.draw_flow([(n[0], n[1]), n[2], (n[3], "detail")], highlight=[n[2]]),
         "flow rows": viz.draw_flow({n[0]: n[1:4], n[2]: n[4:7]}),
         "path": viz.draw_path([n[:3], n[4:6]], relations={(n[1], n[0]): n[6]}, scores=[0.5, 0.25]),
@@ -512,9 +505,7 @@ def test_paths_keep_the_direction_of_their_relations():
     assert "0.400  Ada <-teaches-- Bell --admires-> Cara" in figure.text
 
 
-def test_links_and_hierarchies_in_words():
-    text = viz.draw_bipartite(["mill", "river"], ["p1", "p2"], [[2, 0], [1, 1]]).text
-    assert "mill: p1 x2" in text and "river: p1, p2" in text and "3 links" in text
+def test_hierarchies_in_words():
     levels = [[{"a", "b", "c"}, {"d"}], [{"a", "b"}, {"c"}, {"d"}]]
     assert "level 1: 3 communities" in viz.draw_hierarchy(levels).text
 
@@ -528,17 +519,17 @@ def test_saving_by_ending(tmp_path):
 
 
 def test_passages_are_escaped_and_names_marked():
-    shown = viz.show_passages(retrieval(["p1", "p2"]), highlight=["mill", "river"], gold=["p2"])
-    data = shown._repr_mimebundle_()
+    found = retrieval(["p1", "p2"]).passages
+    table = viz.show_chunks([passage.chunk for passage in found], highlight=["mill", "river"])
+    data = table._repr_mimebundle_()
     assert data["text/html"].startswith('<div class="mathjax_ignore">')
     assert (
         "<mark>Mill</mark> &amp; &lt;b&gt;<mark>river</mark>&lt;/b&gt;" in data["text/html"]
         and "<b>river" not in data["text/html"]
     )
-    assert "2. 0.5000  Title p2 [gold]" in data["text/plain"] and "**Mill**" in repr(shown)
-    table = viz.show_chunks(
-        [passage.chunk for passage in retrieval(["p1", "p2"]).passages], highlight=["mill"]
-    )
+    ranked = passage_table(found, ["p2"], ["mill"])
+    assert ranked.count(">gold</span>") == 1 and "<mark>Mill</mark> &amp; &lt;b&gt;" in ranked
+    assert passage_lines(found, ["p2"])[1].endswith("Title p2 [gold]")
     assert (
         repr(table) == "p1  Title p1\np2  Title p2"
         and "<mark>Mill</mark> &amp; &lt;b&gt;" in table.html

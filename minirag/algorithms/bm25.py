@@ -2,9 +2,7 @@
 documents less.
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -17,43 +15,15 @@ def tokenize(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def bm25_by_hand(
-    documents: Sequence[Sequence[str]],
-    query: Sequence[str],
-    k1: float = 1.5,
-    b: float = 0.75,
-    epsilon: float = 0.25,
-) -> list[float]:
-    """BM25 scores (list of floats, one per document) of a token list, word by word and document by
-    document.
-
-    A word in more than half of the documents has a negative inverse document frequency; it gets
-    `epsilon` times the vocabulary's mean instead.
-    """
-    containing = Counter(word for document in documents for word in set(document))
-    idf = {word: math.log((len(documents) - n + 0.5) / (n + 0.5)) for word, n in containing.items()}
-    floor = epsilon * sum(idf.values()) / max(len(idf), 1)
-    idf = {word: value if value >= 0 else floor for word, value in idf.items()}
-    mean_length = sum(map(len, documents)) / len(documents)
-    scores = []
-    for document in documents:
-        counts, score = Counter(document), 0.0
-        for word in query:
-            if counts[word]:
-                damped = counts[word] + k1 * (1 - b + b * len(document) / mean_length)
-                score += idf[word] * counts[word] * (k1 + 1) / damped
-        scores.append(score)
-    return scores
-
-
 class BM25:
     """BM25 (Okapi, as the library rank-bm25 computes it), with everything that does not depend on
     the question computed once.
 
     documents: list of token lists. k1: how soon repetition stops counting. b: how much length
-    counts, 0 to 1. epsilon: see `bm25_by_hand`. `weights` is sparse (words, documents); a
-    question's scores are the sum of its words' rows. Raises ValueError where there is no document,
-    TypeError for strings in place of token lists; an empty document scores 0.
+    counts, 0 to 1. epsilon: a word in more than half of the documents has a negative inverse
+    document frequency; it gets `epsilon` times the vocabulary's mean instead. `weights` is sparse
+    (words, documents); a question's scores are the sum of its words' rows. Raises ValueError where
+    there is no document, TypeError for strings in place of token lists; an empty document scores 0.
     """
 
     def __init__(

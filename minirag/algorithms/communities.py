@@ -86,17 +86,6 @@ def modularity(
     return float(inside / total - resolution * ((strength / (2 * total)) ** 2).sum())
 
 
-def parents(levels: Sequence[Level]) -> list[list[int]]:
-    """For every community of every level but the first, the position of the community above that
-    holds it: one list a level.
-    """
-    links = []
-    for above, below in pairwise(levels):
-        home = {node: number for number, members in enumerate(above) for node in members}
-        links.append([home[next(iter(members))] for members in below])
-    return links
-
-
 def _divide(
     labels: Labels,
     large: NDArray[np.bool_],

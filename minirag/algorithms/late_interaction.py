@@ -2,25 +2,16 @@
 only when they are scored.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .vectors import Floats, Positions, cosine_by_hand, normalize
+from .vectors import Floats, Positions, normalize
 
 DOCUMENTS_AT_ONCE = 512
 CELLS_AT_ONCE = 2**24  # cosines of two tokens held at once by `maxsim_blocks`
-
-
-def maxsim_by_hand(
-    query_tokens: Iterable[Sequence[float]], doc_tokens: Sequence[Sequence[float]]
-) -> float:
-    """For every question token the best cosine with a document token, added up. Plain Python, for
-    reading.
-    """
-    return sum(max(cosine_by_hand(q, d) for d in doc_tokens) for q in query_tokens)
 
 
 def maxsim(query_tokens: ArrayLike, doc_tokens: ArrayLike) -> float:

@@ -13,10 +13,8 @@ because the walkers that jump back, dangling ones included, only rescale r.
 """
 
 import warnings
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
@@ -26,36 +24,6 @@ from .vectors import Floats
 # columns solved together: wide enough to share each look at the matrix, small enough to stay in a
 # processor's cache
 COLUMNS_AT_ONCE = 32
-
-
-def personalized_pagerank_by_hand(
-    graph: nx.Graph, reset: Mapping[Hashable, float], damping: float = 0.5, steps: int = 100
-) -> dict[Hashable, float]:
-    """Personalised PageRank as a crowd of walkers on a networkx graph, one step after the other.
-
-    graph: any networkx graph; an edge's "weight" counts (default 1), parallel edges add up, a
-    directed edge is walked forwards only.
-    reset: dict node -> mass >= 0, not all zero. steps: walks this many steps; what is still wrong
-    shrinks by `damping` at each. Returns a dict node -> probability, summing to 1.
-
-    Source: Wang, Sec. IV-B (hippo-ppr)
-    """
-    total = sum(reset.values())
-    home: dict[Hashable, float] = {node: reset.get(node, 0) / total for node in graph}
-    standing = home
-    for _ in range(steps):
-        arrived = dict.fromkeys(graph, 0.0)
-        for node, mass in standing.items():
-            out = [
-                (neighbour, weight)
-                for _, neighbour, weight in graph.edges(node, data="weight", default=1)
-            ]
-            strength = sum(weight for _, weight in out)
-            for neighbour, weight in out:
-                arrived[neighbour] += damping * mass * weight / strength
-        jumping = 1 - sum(arrived.values())
-        standing = {node: arrived[node] + jumping * home[node] for node in graph}
-    return standing
 
 
 @dataclass(frozen=True)
@@ -93,7 +61,7 @@ def transition_matrix(adjacency: sp.csr_array | ArrayLike) -> Transitions:
     backwards = adjacency.T.tocsr()
     strength = adjacency @ np.ones(len(backwards.indptr) - 1, dtype=adjacency.dtype)
     chance = np.divide(1, strength, out=np.zeros_like(strength), where=strength > 0)
-    symmetric = _equal(adjacency, backwards)
+    symmetric = (adjacency != backwards).nnz == 0
     backwards.data *= chance[backwards.indices]
     return Transitions(backwards, symmetric)
 
@@ -184,15 +152,6 @@ def _shares(columns: Floats) -> Floats:
     """
     shares: Floats = columns / columns.sum(axis=0, dtype=np.float64).astype(columns.dtype)
     return shares
-
-
-def _equal(a: sp.csr_array, b: sp.csr_array) -> bool:
-    a.sum_duplicates()
-    return (
-        np.array_equal(a.indptr, b.indptr)
-        and np.array_equal(a.indices, b.indices)
-        and np.array_equal(a.data, b.data)
-    )
 
 
 def _checked_reset(reset: ArrayLike, nodes: int) -> Floats:

@@ -22,26 +22,6 @@ class Cut(NamedTuple):
 ROUNDING = 1e-5  # more than a float32 matrix product can be wrong by, for unit vectors
 
 
-def synonymy_pairs_by_hand(
-    vectors: Sequence[Floats],
-    threshold: float = 0.8,
-    max_neighbours: int = 100,
-    strict: bool = False,
-) -> list[tuple[int, int, float]]:
-    """The same as `synonymy_pairs`, one vector after the other, as a list of (i, j, score)."""
-    pairs: list[tuple[int, int, float]] = []
-    for i, vector in enumerate(vectors):
-        scores = [(float(np.dot(vector, other)), j) for j, other in enumerate(vectors) if j != i]
-        close = [
-            (score, j)
-            for score, j in scores
-            if (score > threshold if strict else score >= threshold)
-        ]
-        close.sort(key=lambda pair: (-pair[0], pair[1]))
-        pairs += [(i, j, score) for score, j in close[:max_neighbours]]
-    return pairs
-
-
 def synonymy_pairs(
     vectors: Floats,
     threshold: float = 0.8,

@@ -3,9 +3,6 @@ misses is never the search's fault; and approximately, to measure what looking i
 costs.
 """
 
-import math
-from collections.abc import Iterable, Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -26,24 +23,6 @@ def normalize(vectors: ArrayLike) -> Floats:
     length = np.linalg.norm(rows, axis=-1, keepdims=True)
     scaled: Floats = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)
     return scaled
-
-
-def cosine_by_hand(a: Iterable[float], b: Iterable[float]) -> float:
-    """The cosine of two vectors in plain Python, for reading; 0 where one of them is zero."""
-    a, b = list(a), list(b)
-    dot = sum(x * y for x, y in zip(a, b))
-    lengths = math.hypot(*a) * math.hypot(*b)
-    return dot / lengths if lengths else 0.0
-
-
-def top_k_by_hand(
-    query: Sequence[float], vectors: Iterable[Sequence[float]], k: int
-) -> list[tuple[int, float]]:
-    """The k vectors with the greatest cosine to `query`, as [(index, cosine)], best first, equals
-    by index. Plain Python, for reading.
-    """
-    cosines = [(i, cosine_by_hand(query, vector)) for i, vector in enumerate(vectors)]
-    return sorted(cosines, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
 def top_k(queries: ArrayLike, vectors: ArrayLike, k: int) -> tuple[Positions, Floats]:
@@ -132,22 +111,3 @@ def exact_neighbours(queries: ArrayLike, vectors: ArrayLike, k: int = 1) -> list
     Source: Wang, Def. 4 (def-4)
     """
     return [row.tolist() for row in top_k(queries, vectors, k)[0]]
-
-
-def measured_epsilon(
-    queries: ArrayLike, vectors: ArrayLike, found: Iterable[Sequence[int]]
-) -> NDArray[np.float64]:
-    """How far each answer is from the best one: (q,) values of d(q, p) / d(q, P) - 1, where p is
-    the first position found for the query.
-
-    An answer is an epsilon-nearest neighbour if its value is at most epsilon. Nothing found is
-    infinitely far; an exact hit has the value 0.
-
-    Source: Wang, Def. 5 (def-5)
-    """
-    values = []
-    for query, positions in zip(np.atleast_2d(queries), found):
-        distances = np.linalg.norm(np.asarray(vectors) - query, axis=1)
-        best, mine = distances.min(), distances[positions[0]] if positions else np.inf
-        values.append(0.0 if mine == best else mine / best - 1 if best > 0 else np.inf)
-    return np.array(values)

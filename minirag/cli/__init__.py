@@ -20,8 +20,6 @@ from .show import BAD_INPUT, MAINTAINERS, STOPPED, as_options, complain, did_you
 from .train import train
 from .workshop import check, handouts, lab, paper_map, recordings, refresh
 
-__all__ = ["app", "main"]
-
 # click's error of usage, whose home differs between releases
 USAGE: type[Exception] = typer.BadParameter.__mro__[1]
 

@@ -218,7 +218,9 @@ def _questions(name: str, rows: Sequence[Row], chunks: Sequence[Chunk]) -> tuple
         gold = tuple(chunk_id for key in wanted for chunk_id in places.get(key, ()))
         answers = tuple(dict.fromkeys([row["answer"], *row.get("answer_aliases", [])]))
         id = str(row.get("id") or row["_id"])
-        questions.append(Question(id, row["question"], answers, gold, _kind(row), _chain(row)))
+        # MuSiQue writes the shape of the reasoning before the id ('2hop__', '3hop1__').
+        kind = row.get("type") or id.partition("__")[0]
+        questions.append(Question(id, row["question"], answers, gold, kind, _chain(row)))
     if lost:
         warnings.warn(
             f"{name}: {lost} gold passages are not in the corpus; "
@@ -238,13 +240,6 @@ def _gold_keys(row: Row) -> list[str]:
     gold = [paragraph for paragraph in paragraphs if paragraph["is_supporting"]]
     texts = [(p["title"], p.get("text", p.get("paragraph_text"))) for p in gold]
     return [f"{title}\n{text}" if title else text for title, text in texts]
-
-
-def _kind(row: Row) -> str:
-    """MuSiQue writes the shape of the reasoning before the id ('2hop__', '3hop1__'); the other two
-    have a field.
-    """
-    return row.get("type") or str(row.get("id", "")).partition("__")[0]
 
 
 def _chain(row: Row) -> tuple[str, ...]:

@@ -13,8 +13,3 @@ from .metrics import (
     recall_at_k,
     score_retrieval,
 )
-
-__all__ = [
-    "Comparison", "answer_all", "answer_coverage", "compare", "evaluate_answers",
-    "evaluate_retrieval", "exact_match", "f1", "load_expected", "recall_at_k", "score_retrieval",
-]  # fmt: skip

@@ -19,13 +19,6 @@ PROBE = (
     f"{FOUNDED} Harrowgate Observatory belongs to the University of Selm.",
     "The University of Selm pays Otto Lenz.",
 )
-GRAPH_TYPES = {
-    "tree": "Tree",
-    "passage": "PG",
-    "knowledge": "KG",
-    "textual knowledge": "TKG",
-    "rich knowledge": "RKG",
-}
 
 
 def attributes(graph: Graph) -> dict[str, bool]:
@@ -50,19 +43,6 @@ def attributes(graph: Graph) -> dict[str, bool]:
         "Relationship Description": any(edge.description for edge in relations),
         "Edge Weight": any(edge.weight != 1.0 for edge in graph.edges),
     }
-
-
-def attribute_matrix(graphs: Sequence[Graph]) -> list[dict[str, Any]]:
-    """Rows of the survey's Table 2, one a dict: the attribute and, for each graph in the table's
-    order, whether it carries it.
-    """
-    order = list(GRAPH_TYPES)
-    ordered = sorted(graphs, key=lambda graph: order.index(graph.type))
-    columns = {GRAPH_TYPES[graph.type]: attributes(graph) for graph in ordered}
-    return [
-        {"attribute": name, **{short: carried[name] for short, carried in columns.items()}}
-        for name in attributes(ordered[0])
-    ]
 
 
 def five_graphs(

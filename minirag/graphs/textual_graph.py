@@ -129,11 +129,6 @@ def summarise_elements(
     return ["".join(queue) for queue in queues]
 
 
-def summarise_element(llm: LLM | None, name: str, texts: Sequence[str], **options: Any) -> str:
-    """As `summarise_elements`, for one element."""
-    return summarise_elements(llm, [(name, texts)], **options)[0]
-
-
 def _that_fit(texts: Sequence[str], limit: int, tokenizer: TokenCounter) -> Sequence[str]:
     """The first texts that fit into `limit` tokens together, two at least, so that every turn
     shortens the queue.

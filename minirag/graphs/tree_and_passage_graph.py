@@ -28,10 +28,7 @@ Cluster = Callable[[Vectors, Sequence[str]], list[list[int]]]
 
 
 def shared_entities(
-    chunks: Sequence[Chunk],
-    extraction: Extraction | Elements,
-    titles: bool = True,
-    normalise: Callable[[str], str] = normalise_phrase,
+    chunks: Sequence[Chunk], extraction: Extraction | Elements, titles: bool = True
 ) -> dict[tuple[int, int], tuple[str, ...]]:
     """{(i, j): (entity, ...)}, i < j: the entities that two chunks have in common, by normalised
     name.
@@ -44,7 +41,7 @@ def shared_entities(
         found = extraction.entities.get(chunk.id, ())
         names = [entity if isinstance(entity, str) else entity.name for entity in found]
         names += [chunk.title] if titles else []
-        for name in dict.fromkeys(map(normalise, names)):
+        for name in dict.fromkeys(map(normalise_phrase, names)):
             if name:
                 places.setdefault(name, []).append(place)
     shared: dict[tuple[int, int], list[str]] = {}
@@ -59,7 +56,6 @@ def passage_graph(
     extraction: Extraction | Elements,
     threshold: int = 0,
     titles: bool = True,
-    normalise: Callable[[str], str] = normalise_phrase,
 ) -> Graph:
     """A node for each chunk, named by its id, and an edge between two that share more than
     `threshold` entities.
@@ -70,7 +66,7 @@ def passage_graph(
 
     Source: Survey, Sec. 4 (graphs)
     """
-    shared = shared_entities(chunks, extraction, titles, normalise)
+    shared = shared_entities(chunks, extraction, titles)
     edges = tuple(
         Edge(i, j, chunks=(i, j)) for (i, j), names in shared.items() if len(names) > threshold
     )

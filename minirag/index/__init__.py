@@ -11,20 +11,3 @@ from .matrices import (
     passage_matrix,
 )
 from .vectors import TokenIndex, VectorIndex, chunk_index, node_index
-
-__all__ = [
-    "ContextBuilder",
-    "EgoIndex",
-    "ReportOptions",
-    "TokenIndex",
-    "VectorIndex",
-    "adjacency_matrix",
-    "chunk_index",
-    "fact_matrix",
-    "fact_passage_matrix",
-    "find_communities",
-    "node_index",
-    "node_specificity",
-    "passage_matrix",
-    "write_reports",
-]

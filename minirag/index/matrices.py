@@ -102,6 +102,20 @@ def passage_matrix(
     return _marked(pairs, values, (len(graph.chunks), len(graph.nodes)))
 
 
+def with_passages(adjacency: sparse.sparray, graph: Graph, weight: float) -> sparse.csr_matrix:
+    """The weights of a walk over nodes and, behind them, passages, (nodes + passages,) each way:
+    `adjacency` between nodes, `weight` between a passage and a node that was read from it.
+    """
+    read = weight * passage_matrix(graph, "incidence")
+    return sparse.bmat([[adjacency, read.T], [read, None]])
+
+
+def own_nodes(graph: Graph) -> sparse.csr_matrix:
+    """Which node is the passage's own: (passages, nodes + passages) of zeros and ones."""
+    nodes, passages = len(graph.nodes), len(graph.chunks)
+    return sparse.eye(passages, nodes + passages, k=nodes, format="csr")
+
+
 def _words(text: str, script: Script) -> str:
     """Words with a space on either side: two occurrences in a row, as of a title that the text
     repeats, share none.

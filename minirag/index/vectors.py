@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -17,7 +16,6 @@ from ..core.graph import Edge, Graph, Node
 from ..core.options import check_value
 from ..core.reports import CommunityIndex
 from ..core.trace import VectorStep
-from ..encoders.text_encoders import load_encoder
 
 NodeText = Literal["name", "description", "name and description"]
 RelationText = Literal["description and names", "keywords, names, description"]
@@ -213,34 +211,3 @@ def report_index(index: CommunityIndex, encoder: Encoder) -> tuple[list[int], Ve
     labels = tuple(index.reports[place].title for place in places)
     texts = [index.reports[place].text for place in places]
     return places, VectorIndex(labels, encoder.encode(texts), encoder)
-
-
-class CommunityVectors:
-    """What methods over a community index search: entities, reports and passages as vectors, each
-    kind made when it is first searched, by one encoder that is fitted to the passages.
-
-    Source: Survey, Sec. 5 (indices); Survey, App. B.1 (op-new)
-    """
-
-    def __init__(self, index: CommunityIndex, encoder: Encoder | str) -> None:
-        self.index, self.unfitted = index, load_encoder(encoder)
-
-    @cached_property
-    def encoder(self) -> Encoder:
-        """The encoder, fitted."""
-        return self.unfitted.fit([chunk.passage for chunk in self.index.communities.graph.chunks])
-
-    @cached_property
-    def nodes(self) -> VectorIndex:
-        """The description of every entity."""
-        return cast("VectorIndex", node_index(self.index.communities.graph, self.encoder))
-
-    @cached_property
-    def reports(self) -> tuple[list[int], VectorIndex]:
-        """The positions of the communities, and the report of each."""
-        return report_index(self.index, self.encoder)
-
-    @cached_property
-    def chunks(self) -> VectorIndex:
-        """Every passage."""
-        return cast("VectorIndex", chunk_index(self.index.communities.graph.chunks, self.encoder))

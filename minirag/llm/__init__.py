@@ -15,8 +15,6 @@ from .offline import DryRun, OfflineRules
 from .recorded import Recorded
 from .replay import Recorder, Replay
 
-__all__ = ["LLM", "Completion", "Counts", "Ledger", "Waiting", "load_llm"]
-
 SHIPPED: dict[str, Callable[[], LLM]] = {"offline": OfflineRules, "recorded": Recorded}
 KINDS = ("replay", "batch", "openai", "ollama", "hf")
 FORMS = (

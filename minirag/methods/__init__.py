@@ -40,12 +40,3 @@ METHODS: dict[str, type[Method]] = {
     )
 }
 METHODS["direct"] = ZeroShot  # as Wang calls it
-
-__all__ = [
-    "DALK", "GRAG", "KGP", "METHODS", "RAPTOR", "RAPTORK", "BM25Retriever", "ChainOfKnowledge",
-    "ChainOfThought", "CheapRAG", "ColBERT", "DenseRetriever", "FastGraphRAG", "GRetriever",
-    "GraphRAGCC", "GraphRAGER", "GraphRAGGlobal", "GraphRAGLocal", "HippoRAG", "HippoRAGPassages",
-    "HyDE", "IRCoT", "IRCoTHippoRAG", "LightRAGGlobal", "LightRAGHybrid", "LightRAGLocal", "Method",
-    "PathRAG", "PathRAGLight", "PropositionRetriever", "SelfConsistency", "SemanticSearch",
-    "TextSummaries", "ToG", "ToG2", "VGraphRAG", "VGraphRAGCC", "VanillaRAG", "ZeroShot",
-]  # fmt: skip

@@ -36,7 +36,8 @@ def compose(
     operators: names out of `OPERATORS`, or operators with options of their own, as
         `OPERATORS["node VDB"](k=10)`; a question conversion that one of them takes and that is not
         named is put in front.
-    graph: "none", "knowledge", "textual knowledge", "rich knowledge", "passage" or "tree".
+    graph: "none", "knowledge", "textual knowledge", "rich knowledge", "knowledge and passage",
+        "passage" or "tree".
     index: the index components, in Table 1's words; None has those that the operators search.
     generate: "directly", or "map-reduce" over every item that was chosen.
     granularity: what of all that was chosen is read, in Table 1's words; None reads all.
@@ -54,7 +55,7 @@ def compose(
         if graph not in operator.needs.graphs:
             known = ", ".join(operator.needs.graphs)
             raise MiniragError(f"{operator} works on a graph of type {known}; got graph={graph!r}.")
-        for source in chain(*operator.sources([each.gives for each in plan[:place]])):
+        for source in chain(*operator.sources([each.gives for each in plan[:place]], graph)):
             users[source].append(operator)
     chosen_by = [
         place
@@ -105,7 +106,7 @@ def with_conversions(operators: Sequence[Operator]) -> list[Operator]:
     conversions = {o.gives: o for o in OPERATORS.values() if o.kind == "question"}
     front, given = list[Operator](), list[type[Step]]()
     for operator in operators:
-        for kinds, _, _ in operator.takes:
+        for kinds in (slot.kinds for slot in operator.takes):
             if kinds[0] in conversions and not any(issubclass(kind, kinds) for kind in given):
                 front.append(conversions[kinds[0]])
                 given.append(kinds[0])

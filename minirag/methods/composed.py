@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import numpy as np
 
@@ -105,9 +105,9 @@ class Composed(StoredMethod, metaclass=Composition):
         reports = built if isinstance(built, CommunityIndex) else None
         self.graph = built.communities.graph if isinstance(built, CommunityIndex) else built
         super().__init__(self.graph.chunks, llm)
-        self.encoder = load_encoder(encoder).fit([each.passage for each in self.chunks])
         self.built, self.chosen, self.executor = built, chosen, executor
-        self.parts = Parts(self.graph, llm, self.encoder, reports)
+        self.parts = Parts(self.graph, llm, load_encoder(encoder), reports)
+        self.encoder = self.parts.encoder
 
     @property
     def stored(self) -> Graph | CommunityIndex:
@@ -159,7 +159,7 @@ class Composed(StoredMethod, metaclass=Composition):
         chosen = [top_rows(self.graph, steps[place]) for place in self.chosen_by]
         order, united = self.chosen.merge, list[Step]()
         for kind, noun in UNITED.items():
-            same: list[Any] = [step for step in chosen if isinstance(step, kind)]  # of one type
+            same = cast("list[NodeStep]", [step for step in chosen if isinstance(step, kind)])
             united += [union(same, f"{noun} merge", noun, order)] if same[1:] else same
         united += [step for step in chosen if isinstance(step, PathStep | SteinerStep)]
         chunks = [step for step in chosen if isinstance(step, ChunkStep)]
@@ -261,8 +261,9 @@ def top_rows(graph: Graph, step: Step) -> Step:
     """Scores of all nodes or relations as a choice of the best; any other step as it is."""
     if not isinstance(step, WalkStep | FactStep):
         return step
-    best, said = rich.ranked(step.scores)[:TOP], f"the best of {step.operator}"
-    if isinstance(step, WalkStep):
+    walked, said = isinstance(step, WalkStep), f"the best of {step.operator}"
+    best = rich.ranked(step.scores[: len(graph.nodes) if walked else None])[:TOP]
+    if walked:
         rows = [ScoredNode(graph.nodes[i].name, i, float(step.scores[i])) for i in best]
         return NodeStep("nodes by score", said, nodes=tuple(rows))
     edges = [ScoredEdge(relationship.label(graph, i), i, float(step.scores[i])) for i in best]
@@ -291,10 +292,9 @@ def graph_of(
         asked = rich.RichOptions(**same)
         return rich.rich_graph_of(corpus, llm, extraction, options=asked, executor=executor)
     if kind == "textual knowledge":
-        given = graphs.given_elements(corpus, extraction, llm, executor) if extraction else None
-        return search.build_graph(corpus, llm, options, given, executor, "paper")
+        return search.build_graph(corpus, llm, options, extraction, executor, "paper")
     if isinstance(extraction, graphs.Elements):
         raise MiniragError(f"a {kind} graph is read from an Extraction, not from Elements.")
     read = graphs.choose_extraction(corpus, extraction, llm, executor)
     make = graphs.passage_graph if kind == "passage" else graphs.knowledge_graph
-    return make(corpus.chunks, read)
+    return replace(make(corpus.chunks, read), type=kind)

@@ -41,7 +41,6 @@ from ..core.graph import Edge, Graph
 from ..core.options import Between, Count, NotNegative, Options, Positive, choose
 from ..core.results import Retrieval
 from ..core.trace import ChunkStep, EntityStep, FactStep, NodeStep, Step, WalkStep
-from ..encoders.text_encoders import load_encoder
 from ..graphs import Elements, extract_elements, given_elements, textual_knowledge_graph
 from ..graphs.textual_graph import NAMES
 from ..index import adjacency_matrix, node_index
@@ -52,7 +51,7 @@ from ..operators.ranking import keep_best
 from ..prompts import Task
 from ..text.tokens import TokenCounter, count_tokens
 from . import rich_graph as rich
-from .base import Sections, StoredMethod
+from .base import Sections
 from .hipporag_code import Facts
 
 SAME = 0.8, 2  # least cosine of two entities that are one, a similarity of 0.9, and most of each
@@ -118,7 +117,7 @@ CODE = {
 }  # fmt: skip
 
 
-class FastGraphRAG(StoredMethod):
+class FastGraphRAG(rich.GraphMethod):
     """Passages by the relations that a walk from the question's entities comes to.
 
     Source: Survey, Table 1 (tab-1); Survey, Table 3 (tab-3)
@@ -136,7 +135,6 @@ class FastGraphRAG(StoredMethod):
     answer_task = "full_answer"
     options_type = FastOptions
     settings: ClassVar = {"paper": {}, "code": CODE}
-    stored_type = Graph
     built_with = ("names", "unknown", "summary_from", "gleanings", "entity_types", "examples")
     decided_by: ClassVar = {
         "entity_index": ("node_text",), "relations": ("node_text", "identities"),
@@ -145,15 +143,9 @@ class FastGraphRAG(StoredMethod):
     chosen: FastOptions
 
     def __init__(self, graph: Graph, llm: LLM, encoder: Encoder | str, chosen: FastOptions) -> None:
-        super().__init__(graph.chunks, llm)
         if not graph.nodes:
             raise MiniragError("The graph has no node: build it from a text that names something.")
-        self.graph, self.chosen = graph, chosen
-        self.encoder = load_encoder(encoder).fit([each.passage for each in self.chunks])
-
-    @property
-    def stored(self) -> Graph:
-        return self.graph
+        super().__init__(graph, llm, encoder, chosen)
 
     @classmethod
     def build(
@@ -179,15 +171,6 @@ class FastGraphRAG(StoredMethod):
             names=chosen.names, unknown=chosen.unknown,
         )  # fmt: skip
         return cls(graph, llm, encoder, chosen)
-
-    @classmethod
-    def from_graph(
-        cls, graph: Graph, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
-        follow: str | None = None, **options: object,
-    ) -> Self:  # fmt: skip
-        """The method over a graph that exists already, such as Microsoft's index."""
-        chosen = choose(FastOptions, cls.settings, follow, options)
-        return cls(graph, load_llm(llm), encoder, chosen)
 
     @cached_property
     def entity_index(self) -> VectorIndex:

@@ -15,19 +15,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-
 from ..algorithms.pagerank import Transitions, transition_matrix
 from ..core.corpus import Corpus, Extraction
 from ..core.graph import Graph
 from ..core.options import Between, NotNegative, Options, choose
-from ..core.trace import ChunkStep, Step, Trace
-from ..index import chunk_index, passage_matrix
+from ..core.trace import Step, Trace
+from ..index import chunk_index, matrices
 from ..index.vectors import AnyEncoder, TextIndex
 from ..llm import LLM, load_llm
-from ..operators import chunk, min_max, node, question
+from ..operators import chunk, node, question
 from .base import StoredMethod
 from .hipporag import HippoOptions, HippoRAG, Known
 
@@ -69,7 +65,7 @@ class HippoRAGPassages(StoredMethod):
     paper = "a composition of this kit, after From RAG to Memory (2025)"
     graph_type = "knowledge and passage"
     index_components = ("Entity", "Chunk")
-    primitive = "Entities in question, question vector"
+    primitive = "Entities in question; Question vector"
     granularity = ("Chunk",)
     operators: ClassVar = {"node": ("Link", "PPR"), "chunk": ("VDB", "Aggregator")}
     options_type = PassageOptions
@@ -136,14 +132,8 @@ class HippoRAGPassages(StoredMethod):
     @cached_property
     def transition(self) -> Transitions:
         """What the walk goes by: phrases first, then passages, (nodes + passages,) each way."""
-        read = self.chosen.passage_weight * passage_matrix(self.graph, "incidence")
-        return transition_matrix(sparse.bmat([[self.phrases.adjacency, read.T], [read, None]]))
-
-    @cached_property
-    def own_nodes(self) -> sparse.csr_matrix:
-        """Which node is the passage's own: (passages, nodes + passages) of zeros and ones."""
-        phrases, passages = len(self.graph.nodes), len(self.chunks)
-        return sparse.eye(passages, phrases + passages, k=phrases, format="csr")
+        adjacency, weight = self.phrases.adjacency, self.chosen.passage_weight
+        return transition_matrix(matrices.with_passages(adjacency, self.graph, weight))
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """Query entities, query nodes, dense scores, personalised PageRank, passages: the trace of
@@ -157,11 +147,11 @@ class HippoRAGPassages(StoredMethod):
         at_phrases = node.reset_vectors(query_nodes, len(names), weights, per="score")
         # Where it starts among passages: those that dense retrieval finds.
         dense = chunk.vdb(questions, self.chunk_index)
-        starts = restarts(at_phrases, dense, options.passage_share, options.power)
+        starts = node.restarts(at_phrases, dense, options.passage_share, options.power)
         # The walk over both, and the passages by what arrives at their own nodes.
         nodes, follow = [*names, *self.labels], 1 - options.restart_probability
         walked = node.ppr(self.transition, starts, nodes, follow)
-        passages = chunk.aggregator(walked, self.own_nodes, self.labels, OWN)
+        passages = chunk.aggregator(walked, matrices.own_nodes(self.graph), self.labels, OWN)
         return [Trace(found) for found in zip(entities, query_nodes, dense, walked, passages)]
 
     @property
@@ -170,19 +160,3 @@ class HippoRAGPassages(StoredMethod):
 
     def extras(self) -> dict[str, object]:
         return self.hippo.extras()
-
-
-def restarts(
-    at_phrases: NDArray[np.float64], dense: Sequence[ChunkStep], share: float, power: float
-) -> NDArray[np.float64]:
-    """Where the walk of each question restarts, (nodes + passages, questions): phrases sum to 1,
-    passages to `share`.
-
-    Passages weigh by their dense score, moved to [0, 1], to a power; if all score alike they weigh
-    alike. A question without phrases starts at the passages alone.
-    """
-    at_passages = np.array([min_max(step.scores) for step in dense], dtype=float).T ** power
-    at_passages += at_passages.sum(axis=0) == 0
-    linked = at_phrases.sum(axis=0)
-    shares = np.where(linked > 0, share, 1) / at_passages.sum(axis=0)
-    return np.vstack([at_phrases / np.where(linked > 0, linked, 1), at_passages * shares])

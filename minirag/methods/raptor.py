@@ -29,7 +29,6 @@ from ..algorithms.report_elements import prefix
 from ..core.corpus import Chunk, Corpus
 from ..core.encoder import Encoder
 from ..core.files import valid_text
-from ..core.graph import Graph
 from ..core.options import choose
 from ..core.results import Passage, Retrieval
 from ..core.trace import NodeStep, Step, Trace
@@ -39,11 +38,11 @@ from ..index.vectors import VectorIndex
 from ..llm import LLM, load_llm
 from ..operators import chunk, node, question
 from ..text.tokens import count_tokens
-from .base import StoredMethod
 from .raptor_options import BUILT, RaptorKOptions, RaptorOptions, TreeOptions
+from .rich_graph import GraphMethod
 
 
-class TreeMethod(StoredMethod):
+class TreeMethod(GraphMethod):
     """A method over a tree of summaries; subclasses say how a layer is clustered."""
 
     graph_type = "tree"
@@ -51,16 +50,10 @@ class TreeMethod(StoredMethod):
     primitive = "Question vector"
     granularity = ("Tree node",)
     operators: ClassVar = {"node": ("VDB",)}
-    stored_type = Graph
     options_type: ClassVar[type[TreeOptions]] = TreeOptions
     settings: ClassVar = {"paper": {}, "code": {"min_members": 1, "k": 10, "budget": 3500}}
     built_with: ClassVar[tuple[str, ...]] = BUILT
     chosen: TreeOptions
-
-    def __init__(self, graph: Graph, llm: LLM, encoder: Encoder | str, chosen: TreeOptions) -> None:
-        super().__init__(graph.chunks, llm)
-        self.graph, self.chosen = graph, chosen
-        self.encoder: Encoder = load_encoder(encoder).fit([each.passage for each in self.chunks])
 
     @classmethod
     def build(
@@ -79,19 +72,6 @@ class TreeMethod(StoredMethod):
             chosen.min_members, chosen.last_layer, executor,
         )  # fmt: skip
         return cls(graph, model, loaded, chosen)
-
-    @classmethod
-    def from_graph(
-        cls, graph: Graph, llm: LLM | str = "offline", encoder: Encoder | str = "minilm",
-        follow: str | None = None, **options: object,
-    ) -> Self:  # fmt: skip
-        """The method over a tree that exists already, such as that of `graphs.tree`."""
-        chosen = choose(cls.options_type, cls.settings, follow, options)
-        return cls(graph, load_llm(llm), encoder, chosen)
-
-    @property
-    def stored(self) -> Graph:
-        return self.graph
 
     @property
     def shape(self) -> str:

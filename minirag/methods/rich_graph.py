@@ -1,6 +1,6 @@
-"""What LightRAG and PathRAG share: a rich knowledge graph read from a corpus, its two vector
-indices, the search by high-level keywords, and elements as text in a budget of tokens. LightRAG
-alone merges a local and a global search.
+"""Methods over one graph. And what LightRAG and PathRAG share: a rich knowledge graph read from a
+corpus, its two vector indices, the search by high-level keywords, and elements as text in a budget
+of tokens. LightRAG alone merges a local and a global search.
 """
 
 from collections import Counter
@@ -66,9 +66,34 @@ class RichOptions(Options):
     examples: tuple[tuple[str, str], ...] = ()
 
 
-class RichMethod(StoredMethod):
-    """A method over a rich knowledge graph, whatever it then does with it: built, opened over a
-    graph, varied, saved.
+class GraphMethod(StoredMethod):
+    """A method over one graph, by an encoder that is fitted to its passages."""
+
+    stored_type = Graph
+
+    def __init__(self, graph: Graph, llm: LLM, encoder: str | Encoder, chosen: Options) -> None:
+        super().__init__(graph.chunks, llm)
+        self.graph, self.chosen = graph, chosen
+        self.encoder: Encoder = load_encoder(encoder).fit([each.passage for each in self.chunks])
+
+    @property
+    def stored(self) -> Graph:
+        return self.graph
+
+    @classmethod
+    def from_graph(
+        cls, graph: Graph, llm: str | LLM = "offline", encoder: str | Encoder = "minilm",
+        follow: str | None = None, **options: object,
+    ) -> Self:  # fmt: skip
+        """The method over a graph that exists already: Microsoft's index, a graph of triples, whose
+        edges go from source to target, or, for a method over trees, that of `graphs.tree`.
+        """
+        chosen = choose(cls.options_type, cls.settings, follow, options)
+        return cls(graph, load_llm(llm), encoder, chosen)
+
+
+class RichMethod(GraphMethod):
+    """A method over a rich knowledge graph, whatever it then does with it.
 
     Subclasses set `pairs`: whether the two directions of a relation are one edge.
 
@@ -78,7 +103,6 @@ class RichMethod(StoredMethod):
     graph_type = "rich knowledge"
     index_components = ("Entity", "Relationship")
     answer_task = "full_answer"
-    stored_type = Graph
     options_type: ClassVar[type[RichOptions]]
     pairs: ClassVar[Pairs] = "undirected"
     decided_by: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -86,15 +110,6 @@ class RichMethod(StoredMethod):
         "relationship_index": ("relation_text",),
     }
     chosen: RichOptions
-
-    def __init__(self, graph: Graph, llm: LLM, encoder: str | Encoder, chosen: RichOptions) -> None:
-        super().__init__(graph.chunks, llm)
-        self.graph, self.chosen = graph, chosen
-        self.encoder = load_encoder(encoder).fit([each.passage for each in self.chunks])
-
-    @property
-    def stored(self) -> Graph:
-        return self.graph
 
     def __repr__(self) -> str:
         made = f"encoder {self.encoder.name}; answers by {self.llm.name}"
@@ -114,17 +129,6 @@ class RichMethod(StoredMethod):
         model, chosen = load_llm(llm), choose(cls.options_type, cls.settings, follow, options)
         graph = rich_graph_of(corpus, model, extraction, cls.pairs, chosen, executor)
         return cls(graph, model, encoder, chosen)
-
-    @classmethod
-    def from_graph(
-        cls, graph: Graph, llm: str | LLM = "offline", encoder: str | Encoder = "minilm",
-        follow: str | None = None, **options: object,
-    ) -> Self:  # fmt: skip
-        """The method over a graph that exists already, such as Microsoft's index, or a graph of
-        triples; edges go from source to target.
-        """
-        chosen = choose(cls.options_type, cls.settings, follow, options)
-        return cls(graph, load_llm(llm), encoder, chosen)
 
     @cached_property
     def entity_index(self) -> VectorIndex:
@@ -198,9 +202,7 @@ def with_rows(step: Found, rows: Iterable[Scored], summary: str, operator: str =
 
 
 def drop_below(step: Found, cutoff: float | None) -> Found:
-    """The step of a vector search without the rows whose cosine is below `cutoff`; None keeps
-    all.
-    """
+    """The step of a vector search without rows of a cosine below `cutoff`; None keeps all."""
     if cutoff is None:
         return step
     rows = [row for row in rows_of(step) if row.score >= cutoff]

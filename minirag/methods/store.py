@@ -82,16 +82,13 @@ def code_version(package: Path = Path(__file__).parents[1]) -> str:
 
     It is taken from the files themselves, so that nobody has to think of raising a number.
     """
-    code = [file for file in package.rglob("*.py") if _layer(file, package) not in AFTERWARDS]
+    files = [(file, file.relative_to(package).parts[0]) for file in package.rglob("*.py")]
+    code = [file for file, layer in files if layer not in AFTERWARDS]
     digest = hashlib.sha256()
     data = [*shipped("corpora").rglob("*.jsonl"), *shipped("recordings").rglob("*.jsonl")]
     for path in (*sorted(code), *sorted(data)):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
-
-
-def _layer(file: Path, package: Path) -> str:
-    return file.relative_to(package).parts[0]
 
 
 def _content(value: object) -> str:

@@ -2,8 +2,3 @@
 
 from . import chunk, community, node, paths, question, relationship, subgraph
 from .ranking import min_max, rank
-
-__all__ = [
-    "chunk", "community", "min_max", "node", "paths", "question", "rank", "relationship",
-    "subgraph",
-]  # fmt: skip

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ..algorithms.pagerank import Transitions, personalized_pagerank
 from ..core.graph import Graph
-from ..core.trace import EdgeStep, NodeStep, ScoredNode, Vector, WalkStep
+from ..core.trace import ChunkStep, EdgeStep, NodeStep, ScoredNode, Vector, WalkStep
 from ..index.vectors import Queries, TextIndex, TfidfIndex, VectorIndex
 from .agent import Agent, Chosen, Reached, choose_entities, reach, score_entities
-from .ranking import Ties, count_of, rank, top_items
+from .ranking import Ties, count_of, min_max, rank, top_items
 from .relationship import relations_at
 
 Per = Literal["node", "entity"]
@@ -63,8 +63,8 @@ def reset_vector(
 
     `specificity` is a factor a node, (count,), or None. `per="node"` gives every query node the
     same weight, as paper and released code do; `per="entity"` gives every query entity its own
-    share, so that a node named twice weighs twice; `per="score"` weighs each by its
-    score, where that is above zero.
+    share, so that a node named twice weighs twice; `per="score"` weighs each by its score, where
+    that is above zero.
 
     Source: Wang, Sec. IV-B (hippo-specificity)
     """
@@ -82,6 +82,22 @@ def reset_vectors(
 ) -> NDArray[np.float64]:  # fmt: skip
     """The `reset_vector` of every question, (count, questions)."""
     return np.array([reset_vector(step.nodes, count, specificity, per) for step in linked]).T
+
+
+def restarts(
+    at_phrases: NDArray[np.float64], dense: Sequence[ChunkStep], share: float, power: float
+) -> NDArray[np.float64]:
+    """Where the walk of each question restarts, (nodes + passages, questions): phrases sum to 1,
+    passages to `share`.
+
+    Passages weigh by their dense score, moved to [0, 1], to a power; if all score alike they weigh
+    alike. A question without phrases starts at the passages alone.
+    """
+    at_passages = np.array([min_max(step.scores) for step in dense], dtype=float).T ** power
+    at_passages += at_passages.sum(axis=0) == 0
+    linked = at_phrases.sum(axis=0)
+    shares = np.where(linked > 0, share, 1) / at_passages.sum(axis=0)
+    return np.vstack([at_phrases / np.where(linked > 0, linked, 1), at_passages * shares])
 
 
 def shares(
@@ -227,9 +243,8 @@ def onehop(chosen: Sequence[NodeStep], graph: Graph) -> list[NodeStep]:
 
 
 def from_relationships(chosen: Sequence[EdgeStep], graph: Graph) -> list[NodeStep]:
-    """RelNode (FromRel): the two ends of every chosen relation, in the relations' order.
-
-    A node gets the score of the first relation that names it.
+    """RelNode (FromRel): the two ends of every chosen relation, in the relations' order, each with
+    the score of the first relation that names it.
 
     Source: Survey, Sec. 6.1 (op-node)
     """
@@ -247,9 +262,8 @@ def from_relationships(chosen: Sequence[EdgeStep], graph: Graph) -> list[NodeSte
 
 def together(steps: Sequence[NodeStep]) -> NodeStep:
     """The nodes of several operators for one question, in their order."""
-    said = "; ".join(step.summary for step in steps)
     nodes = tuple(row for step in steps for row in step.nodes)
-    return NodeStep("nodes together", said, nodes=nodes)
+    return NodeStep("nodes together", "; ".join(step.summary for step in steps), nodes=nodes)
 
 
 def by_agent(

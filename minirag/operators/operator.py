@@ -32,6 +32,7 @@ from ..core.trace import (
     VectorStep,
     WalkStep,
 )  # fmt: skip
+from ..encoders.text_encoders import LoadedEncoder
 from ..graphs.knowledge_graph import with_synonymy
 from ..graphs.tree_and_passage_graph import node_text
 from ..index import matrices, vectors
@@ -41,7 +42,8 @@ from ..llm import LLM
 from .agent import Agent
 
 KNOWLEDGE = ("knowledge", "textual knowledge", "rich knowledge")
-GRAPHS = ("none", *KNOWLEDGE, "passage", "tree")
+JOINT = "knowledge and passage"  # a knowledge graph; walks go over its passages too
+GRAPHS = ("none", *KNOWLEDGE, JOINT, "passage", "tree")
 WORDS: dict[type[Step], str] = {
     VectorStep: "the question's vector", EntityStep: "the question's entities",
     KeywordStep: "the question's keywords", NodeStep: "nodes", WalkStep: "scores of all nodes",
@@ -52,16 +54,22 @@ WORDS: dict[type[Step], str] = {
 
 @dataclass(eq=False)
 class Parts:
-    """What operators work on. `reports`: communities and the report of each, where there are any.
+    """What operators work on. given: an encoder, which is fitted to the passages when it is first
+    needed. reports: communities and the report of each, where there are any.
 
     Source: Survey, Sec. 5 (indices)
     """
 
     graph: Graph
     llm: LLM
-    encoder: Encoder
+    given: LoadedEncoder
     reports: CommunityIndex | None = None
-    _walks: dict[float | None, Transitions] = field(default_factory=dict, repr=False)
+    _walks: dict[tuple[float | None, float], Transitions] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The encoder, fitted."""
+        return self.given.fit([chunk.passage for chunk in self.graph.chunks])
 
     @cached_property
     def labels(self) -> list[str]:
@@ -137,27 +145,42 @@ class Parts:
         """The similarity of each text with the question, which only an offline agent looks at."""
         return vectors.similar(asked, texts, self.encoder)
 
-    def transition(self, synonymy: float | None) -> Transitions:
-        """What a walk follows; nodes whose cosine is above `synonymy` are joined too."""
-        if synonymy not in self._walks:
+    @property
+    def joint(self) -> bool:
+        """Whether walks go over nodes and passages."""
+        return self.graph.type == JOINT
+
+    def transition(self, synonymy: float | None, passage_weight: float) -> Transitions:
+        """What a walk follows; nodes whose cosine is above `synonymy` are joined too, and passages
+        with `passage_weight` to the nodes that were read from them.
+        """
+        if (synonymy, passage_weight) not in self._walks:
             graph = self.graph
             if synonymy is not None:
                 graph = with_synonymy(graph, self.node_index.vectors, synonymy)
-            self._walks[synonymy] = transition_matrix(matrices.adjacency_matrix(graph))
-        return self._walks[synonymy]
+            adjacency = matrices.adjacency_matrix(graph)
+            if self.joint:
+                adjacency = matrices.with_passages(adjacency, graph, passage_weight)
+            self._walks[synonymy, passage_weight] = transition_matrix(adjacency)
+        return self._walks[synonymy, passage_weight]
 
 
 class Slot(NamedTuple):
-    """What an operator takes: the latest step of one of the `kinds`, or `several`, all of them."""
+    """What an operator takes: the latest step of one of the `kinds`, or `several`, all of them.
+    graphs: the types of graph on which it takes anything here.
+    """
 
     kinds: tuple[type[Step], ...]
     several: bool = False
     optional: bool = False
+    graphs: tuple[str, ...] = GRAPHS
 
     def __str__(self) -> str:
         named = " or ".join(WORDS[kind] for kind in self.kinds)
         if self.optional:
             return f"perhaps {named}"
+        if self.graphs != GRAPHS:
+            named += f" (on a graph of type {' or '.join(self.graphs)})"
         return f"{named} (of all operators before it)" if self.several else named
 
 
@@ -217,7 +240,7 @@ class Operator:
             check_value(name, value, hints[name])
         return replace(self, options={**self.options, **options})
 
-    def sources(self, given: Sequence[type[Step]]) -> list[list[int]]:
+    def sources(self, given: Sequence[type[Step]], graph: str) -> list[list[int]]:
         """For each slot the positions of the steps that it takes, of steps of the types `given`.
         Where two slots take the same type, the second takes the latest step.
 
@@ -228,7 +251,9 @@ class Operator:
             fit = [i for i, kind in enumerate(given) if issubclass(kind, slot.kinds)]
             left = [i for i in fit if i not in used]
             places = left if slot.several else left[-1:]
-            if not places and not slot.optional:
+            if graph not in slot.graphs:
+                places = []
+            elif not places and not slot.optional:
                 others = (o for o in OPERATORS.values() if str(o) != str(self))
                 give = ", ".join(str(o) for o in others if issubclass(o.gives, slot.kinds))
                 takes = " and ".join(map(str, self.takes))
@@ -247,7 +272,8 @@ class Operator:
         if not questions:
             return []
         taken: list[object] = []  # lists of steps, of the types that the slots name
-        for slot, places in zip(self.takes, self.sources([type(step) for step in found[0]])):
+        sources = self.sources([type(step) for step in found[0]], parts.graph.type)
+        for slot, places in zip(self.takes, sources):
             columns = [[steps[place] for steps in found] for place in places]
             taken.append(columns if slot.several else columns[0] if columns else None)
         return self.work(parts, questions, *taken, **self.options)

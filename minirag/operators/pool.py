@@ -24,7 +24,7 @@ from ..core.trace import (
 from ..graphs.knowledge_graph import Script
 from ..index import matrices
 from . import chunk, community, node, paths, question, relationship, subgraph
-from .operator import GRAPHS, KNOWLEDGE, OPERATORS, Operator, Parts, Slot, operator
+from .operator import GRAPHS, JOINT, KNOWLEDGE, OPERATORS, Operator, Parts, Slot, operator
 from .question import Empty
 
 __all__ = ["OPERATORS", "Operator", "Parts"]
@@ -87,21 +87,30 @@ def node_from_rel(parts: Parts, asked: Asked, chosen: Sequence[EdgeStep]) -> lis
 
 
 @operator(
-    "node PPR", Slot((NodeStep,), several=True), gives=WalkStep, index=["Entity"], graphs=KNOWLEDGE
-)
+    "node PPR", Slot((NodeStep,), several=True), Slot((ChunkStep,), graphs=(JOINT,)),
+    gives=WalkStep, index=["Entity"], graphs=(*KNOWLEDGE, JOINT),
+)  # fmt: skip
 def node_ppr(
-    parts: Parts, asked: Asked, seeds: Sequence[Sequence[NodeStep]], *,
+    parts: Parts, asked: Asked, seeds: Sequence[Sequence[NodeStep]],
+    dense: Sequence[ChunkStep] | None, *, per: node.Per | node.ByScore = "node",
+    passage_weight: NotNegative = 0.3, passage_share: NotNegative = 2, power: NotNegative = 2,
     restart_probability: Annotated[float, Between(0, 1, above=True, below=True)] = 0.5,
     specificity: bool = True, synonymy_threshold: Threshold | None = 0.8,
 ) -> list[WalkStep]:  # fmt: skip
     """Personalised PageRank: the score of every node in a walk that restarts at the nodes of all
     operators before it, each weighted by its specificity; nodes with similar names are joined.
+    per: as in `reset_vector`. On a graph of knowledge and passages the walk goes over both, and
+    restarts at the scored passages too: the next three options are those of `HippoRAGPassages`.
     """
     weights = parts.specificity if specificity else None
     linked = [node.together(steps) for steps in zip(*seeds)]
-    resets = node.reset_vectors(linked, len(parts.graph.nodes), weights)
-    transition = parts.transition(synonymy_threshold)
-    return node.ppr(transition, resets, parts.node_names, 1 - restart_probability)
+    names = parts.node_names
+    resets = node.reset_vectors(linked, len(names), weights, per)
+    if dense:
+        resets = node.restarts(resets, dense, passage_share, power)
+        names = names + parts.labels
+    transition = parts.transition(synonymy_threshold, passage_weight)
+    return node.ppr(transition, resets, names, 1 - restart_probability)
 
 
 @operator(
@@ -187,14 +196,19 @@ def relationship_agent(
 # Chunks.
 
 
-@operator("chunk Aggregator", Slot((FactStep, WalkStep)), gives=ChunkStep, graphs=KNOWLEDGE)
+@operator(
+    "chunk Aggregator", Slot((FactStep, WalkStep)), gives=ChunkStep, graphs=(*KNOWLEDGE, JOINT)
+)
 def chunk_aggregator(
     parts: Parts, asked: Asked, scored: Sequence[FactStep] | Sequence[WalkStep], *,
     counts: matrices.Counts = "text",
 ) -> list[ChunkStep]:  # fmt: skip
     """The score of every passage: the sum of the scores of the relations read from it. Where only
-    nodes were scored, of the nodes, counted as `passage_matrix` says.
+    nodes were scored, of the nodes, counted as `passage_matrix` says. A walk over passages
+    scores them itself.
     """
+    if parts.joint:
+        return chunk.aggregator(scored, matrices.own_nodes(parts.graph), parts.labels)
     by_facts = isinstance(scored[0], FactStep)
     matrix = parts.facts[1] if by_facts else matrices.passage_matrix(parts.graph, counts)
     return chunk.aggregator(scored, matrix, parts.labels)

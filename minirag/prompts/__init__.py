@@ -34,6 +34,3 @@ def find_task(task: str | Task) -> Task:
     if task not in TASKS:
         raise MiniragError(f"there is no task {task!r}; the tasks are: {', '.join(TASKS)}.")
     return TASKS[task]
-
-
-__all__ = ["STAGES", "TASKS", "Task", "find_task"]

@@ -3,19 +3,12 @@
 Charts of measurements are plain matplotlib inside `with viz.style():`.
 """
 
-from .charts import draw_bipartite, draw_ranking, draw_scores, draw_windows
+from .charts import draw_ranking, draw_scores, draw_windows
 from .figure import Figure, draw_panels
 from .flows import draw_flow, draw_hierarchy, draw_path
 from .graphs import draw_graph, draw_walk
 from .layout import layout
 from .operators import draw_operator, draw_operators
-from .passages import Html, marked, show_chunks, show_passages
+from .passages import Html, marked, show_chunks
 from .plots import Chart, draw_lines, draw_pipeline, draw_points, draw_vectors
 from .scene import SERIES, contrast, style
-
-__all__ = [
-    "SERIES", "Chart", "Figure", "Html", "contrast", "draw_bipartite", "draw_flow", "draw_graph",
-    "draw_hierarchy", "draw_lines", "draw_operator", "draw_operators", "draw_panels", "draw_path",
-    "draw_pipeline", "draw_points", "draw_ranking", "draw_scores", "draw_vectors", "draw_walk",
-    "draw_windows", "layout", "marked", "show_chunks", "show_passages", "style",
-]  # fmt: skip

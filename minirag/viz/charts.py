@@ -1,14 +1,11 @@
-"""Bars, rankings and links: what score tables, rankings, matrices and context windows look like."""
+"""Bars and rankings: what score tables, rankings and context windows look like."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from ..core.results import Retrieval
 from .figure import MARGIN, Figure
-from .scene import Anchor, Colour, Scene, clean, mix, ramp, shorten, text_width
+from .scene import Anchor, Colour, Scene, clean, mix, shorten, text_width
 
 Highlight: TypeAlias = str | Iterable[Hashable] | Mapping[str, str | Iterable[Hashable]]
 Rows: TypeAlias = Iterable[tuple[object, float]]
@@ -123,76 +120,6 @@ def _ids(ranking: Retrieval | Iterable[str]) -> list[str]:
 def _labels(ranking: Retrieval | Iterable[str]) -> dict[str, str]:
     passages = ranking.passages if isinstance(ranking, Retrieval) else ()
     return {passage.id: passage.chunk.label for passage in passages}
-
-
-def draw_bipartite(
-    nodes: Iterable[object], passages: Iterable[object], matrix: Any,
-    node_scores: ArrayLike | None = None, passage_scores: ArrayLike | None = None,
-    highlight: Highlight | None = None, title: str = "", caption: str = "", width: int = 760,
-) -> Figure:  # fmt: skip
-    """The node-to-passage matrix as links: left the nodes, right the passages, a line where a node
-    occurs in a passage.
-
-    `matrix`: (nodes, passages), dense or sparse; the line's width follows the number. Scores fill
-    the dots and are written beside them.
-    """
-    matrix = np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix, dtype=float)
-    left, right = [clean(node) for node in nodes], [clean(passage) for passage in passages]
-    of_left, of_right = _scores(node_scores), _scores(passage_scores)
-    rows, roles = max(len(left), len(right), 1), as_roles(highlight)
-    scene = Scene(width, rows * LINK + 46)
-    x1, x2 = round(width * 0.38), round(width * 0.62)
-    y1, y2 = _heights(len(left), rows), _heights(len(right), rows)
-    top = matrix.max(initial=0.0) or 1.0
-    for i, j in zip(*np.nonzero(matrix)):
-        thick = max(1, round(3 * matrix[i, j] / top)) if top > 1 else 1
-        hint = f"{left[i]} – {right[j]}: {matrix[i, j]:g}"
-        scene.line(((x1, y1[i]), (x2, y2[j])), Colour.EDGE, thick, title=hint)
-    if left:
-        scene.text(x1, 18, "nodes", 13, "end", bold=True)
-        _draw_column(scene, x1, y1, left, of_left, roles, -1)
-    if right:
-        scene.text(x2, 18, "passages", 13, "start", bold=True)
-        _draw_column(scene, x2, y2, right, of_right, roles, 1)
-    text = [f"{len(left)} nodes, {len(right)} passages, {int((matrix != 0).sum())} links"]
-    for i, node in enumerate(left):
-        found = ((right[j], matrix[i, j]) for j in np.nonzero(matrix[i])[0])
-        links = [name + (f" x{count:g}" if count != 1 else "") for name, count in found]
-        score = f" ({of_left[i]:.3f})" if of_left else ""
-        text.append(f"  {node}{score}: {', '.join(links) or 'nothing'}")
-    text += [f"  {passage}: {score:.3f}" for passage, score in zip(right, of_right)]
-    return Figure(scene, "\n".join(text), title, caption)
-
-
-def _scores(scores: ArrayLike | None) -> list[float]:
-    return [] if scores is None else np.asarray(scores, dtype=float).tolist()
-
-
-def _heights(count: int, rows: int) -> list[int]:
-    """Where so many dots stand beside `rows` others."""
-    return [round(36 + rows * LINK / count * (i + 0.5)) for i in range(count)]
-
-
-def _draw_column(
-    scene: Scene,
-    x: int,
-    heights: list[int],
-    items: list[str],
-    scores: list[float],
-    roles: Mapping[Any, str],
-    sign: int,
-) -> None:
-    """Dots and labels of one side; `sign` is -1 for the left one, whose labels end at the dots."""
-    peak = max(scores, default=0.0) or 1.0
-    for i, (y, item) in enumerate(zip(heights, items)):
-        share = max(0.0, scores[i]) / peak if scores else 0.3
-        value, bold = f"{scores[i]:.3f}" if scores else "", item in roles
-        row = shorten(item, scene.width * 0.36 - text_width(value, 13) - 22, 13, bold)
-        words = (f"{row}  {value}" if sign > 0 else f"{value}  {row}").strip()
-        ring, thick = (Colour.VERMILLION, 3) if bold else (Colour.OUTLINE, 1)
-        scene.circle(x, y, 4 + round(5 * share**0.5), ramp(share**0.5), ring, thick)
-        anchor: Anchor = "start" if sign > 0 else "end"
-        scene.text(x + sign * 16, y + 5, words, 13, anchor, bold=bold, title=item)
 
 
 def draw_windows(

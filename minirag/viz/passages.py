@@ -1,12 +1,12 @@
-"""Retrieved passages as safe HTML: cards, tables and text, with names and gold passages marked."""
+"""Chunks and retrieved passages as safe HTML and as text, with names and gold passages marked."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from html import escape
 
 from ..core.corpus import Chunk
 from ..core.display import not_math
-from ..core.results import Passage, Retrieval
+from ..core.results import Passage
 from .scene import Colour
 
 GOLD = "<span style='color:#FFFFFF;background:#00694D;border-radius:4px;padding:0 6px'>gold</span>"
@@ -26,22 +26,16 @@ class Html:
         return {"text/plain": self.text, "text/html": not_math(self.html)}
 
 
-def marked(
-    text: str,
-    names: Iterable[str],
-    before: str = "<mark>",
-    after: str = "</mark>",
-    quote: Callable[[str], str] = escape,
-) -> str:
+def marked(text: str, names: Iterable[str]) -> str:
     """The text, escaped, with every whole-word occurrence of a name (any case, longest first)
-    between the two marks.
+    marked.
     """
     names = sorted({name for name in names if name.strip()}, key=lambda n: (-len(n), n))
     if not names:
-        return quote(text)
+        return escape(text)
     pattern = re.compile(r"(?<!\w)(" + "|".join(map(re.escape, names)) + r")(?!\w)", re.IGNORECASE)
-    parts = map(quote, pattern.split(text))
-    return "".join(before + part + after if i % 2 else part for i, part in enumerate(parts))
+    parts = map(escape, pattern.split(text))
+    return "".join(f"<mark>{part}</mark>" if i % 2 else part for i, part in enumerate(parts))
 
 
 def show_chunks(chunks: Iterable[Chunk], highlight: Collection[str] = ()) -> Html:
@@ -56,35 +50,6 @@ def show_chunks(chunks: Iterable[Chunk], highlight: Collection[str] = ()) -> Htm
         lines.append(f"{chunk.id}  {chunk.title}")
     table = f"<table style='background:#FFFFFF;color:#1A1A1A'>{''.join(rows)}</table>"
     return Html(table, "\n".join(lines))
-
-
-def show_passages(
-    retrieval: Retrieval,
-    highlight: Collection[str] = (),
-    gold: Collection[str] = (),
-    max_characters: int = 600,
-) -> Html:
-    """The passages of a `Retrieval`, best first, entities marked, gold ones named. Returns an
-    `Html` object.
-
-    `highlight`: names to mark in titles and texts; `gold`: ids of the passages that answer the
-    question.
-    """
-    cards, lines = [], [f"{retrieval.method}: {retrieval.question}"]
-    for passage in retrieval.passages:
-        text, title = _cut(passage, max_characters), passage.chunk.label
-        is_gold = passage.id in gold
-        head = f"<b>{passage.rank}. {marked(title, highlight)}</b>{f' {GOLD}' if is_gold else ''}"
-        score = f"<span style='color:{Colour.MUTED}'>{passage.score:.4f}</span>"
-        edge = f"border-left:4px solid {Colour.GREEN if is_gold else Colour.FAINT}"
-        words = f"{head} {score}<br>{marked(text, highlight)}"
-        cards.append(f"<div style='{edge};padding:2px 0 2px 10px;margin:8px 0'>{words}</div>")
-        flag = " [gold]" if is_gold else ""
-        lines.append(f"{passage.rank}. {passage.score:.4f}  {title}{flag}")
-        lines.append(f"   {marked(text, highlight, '**', '**', str)}")
-    head = f"<p><b>{escape(retrieval.method)}</b>: {escape(retrieval.question)}</p>"
-    frame = "background:#FFFFFF;color:#1A1A1A;padding:6px 10px"
-    return Html(f"<div style='{frame}'>{head}{''.join(cards)}</div>", "\n".join(lines))
 
 
 def _cut(passage: Passage, characters: int) -> str:

@@ -30,12 +30,13 @@ from ...core.options import check_value, choose, names_of
 from ...core.reports import CommunityIndex
 from ...core.results import Retrieval
 from ...core.trace import CommunityStep, Trace
+from ...encoders.text_encoders import load_encoder
 from ...graphs import Elements, extract_elements, given_elements, textual_knowledge_graph
 from ...index import find_communities, write_reports
 from ...index.communities import Written, kept_index
-from ...index.vectors import CommunityVectors
 from ...llm import LLM, load_llm
 from ...operators import community, question
+from ...operators.operator import Parts
 from ...prompts import Task
 from ...prompts.map_reduce import Unit
 from ..base import StoredMethod
@@ -70,11 +71,7 @@ def build_index(
     if isinstance(reports, CommunityIndex):
         return reports
     # Sec. 2.1 to 2.3, source documents -> element summaries.
-    if isinstance(extraction, Graph):
-        graph = extraction
-    else:
-        given = None if extraction is None else given_elements(corpus, extraction, llm, executor)
-        graph = build_graph(corpus, llm, options, given, executor, follow or "paper")
+    graph = build_graph(corpus, llm, options, extraction, executor, follow or "paper")
     # Sec. 2.4 and 2.5, element summaries -> community summaries.
     if isinstance(reports, str):
         check_value("reports", reports, Literal["annotations"])
@@ -83,13 +80,16 @@ def build_index(
 
 
 def build_graph(
-    corpus: Corpus, llm: LLM, options: IndexOptions, given: Elements | None,
+    corpus: Corpus, llm: LLM, options: IndexOptions, extraction: GivenElements,
     executor: Executor | None, follow: str,
 ) -> Graph:  # fmt: skip
-    """From documents to element summaries. given: element instances that exist already.
+    """From documents to element summaries. extraction: as in `build_index`.
 
     Source: GraphRAG, Sec. 2.1 (sec-2.1); GraphRAG, Sec. 2.2 (sec-2.2); GraphRAG, Sec. 2.3 (sec-2.3)
     """
+    if isinstance(extraction, Graph):
+        return extraction
+    given = None if extraction is None else given_elements(corpus, extraction, llm, executor)
     # Sec. 2.1, source documents -> text chunks: a corpus is cut when it is read.
     chunks = corpus.chunks
     # Sec. 2.2, text chunks -> element instances: entities and relationships, gleaned; with
@@ -137,8 +137,8 @@ class CommunityMethod(StoredMethod):
         executor: Executor | None = None,
     ) -> None:  # fmt: skip
         super().__init__(index.communities.graph.chunks, llm)
-        self.index, self.vectors = index, CommunityVectors(index, encoder)
-        self.chosen, self.executor = chosen, executor
+        self.index, self.chosen, self.executor = index, chosen, executor
+        self.parts = Parts(index.communities.graph, llm, load_encoder(encoder), index)
 
     @property
     def stored(self) -> CommunityIndex:
@@ -285,9 +285,9 @@ class GraphRAGGlobal(CommunityMethod):
         """
         options, steps = self.chosen, [chosen]
         if options.report_k is not None:
-            asked = question.vector(questions, self.vectors.encoder)
+            asked = question.vector(questions, self.parts.encoder)
             allowed = [[row.index for row in step.communities] for step in chosen]
-            steps.append(community.vdb(asked, self.vectors.reports, allowed, options.report_k))
+            steps.append(community.vdb(asked, self.parts.report_index, allowed, options.report_k))
         if options.roll_up:
             steps.append(community.roll_up(steps[-1], self.index, options.roll_up))
         return steps

@@ -57,7 +57,7 @@ class LocalMethod(CommunityMethod):
 
     def __repr__(self) -> str:
         over = f"{self.graph!r} and {len(self.index.reports)} reports"
-        made = f"encoder {self.vectors.encoder.name}; answers by {self.llm.name}"
+        made = f"encoder {self.parts.encoder.name}; answers by {self.llm.name}"
         return f"{type(self).__name__} over {over}; {made}"
 
     def context(
@@ -105,9 +105,9 @@ class GraphRAGLocal(LocalMethod):
         """
         options, graph = self.chosen, self.graph
         # Question conversion: the question as a vector.
-        asked = question.vector(questions, self.vectors.encoder)
+        asked = question.vector(questions, self.parts.encoder)
         # Node: VDB. The k entities whose descriptions are nearest to the question.
-        entities = node.vdb(asked, self.vectors.nodes, options.node_k)
+        entities = node.vdb(asked, self.parts.node_index, options.node_k)
         # Relationship: Onehop. The relations of these entities, those between two of them first.
         relations = relationship.onehop(entities, graph, *options.onehop)
         # Chunk: Occurrence. Passages, scored by how many of these relations they hold both ends of.

@@ -55,9 +55,9 @@ class GraphRAGER(LocalMethod):
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """For each question its entities and relations."""
-        asked = question.vector(questions, self.vectors.encoder)
+        asked = question.vector(questions, self.parts.encoder)
         # Node: VDB. The k entities whose descriptions are nearest to the question.
-        entities = node.vdb(asked, self.vectors.nodes, self.chosen.node_k)
+        entities = node.vdb(asked, self.parts.node_index, self.chosen.node_k)
         # Relationship: Onehop. The relations of these entities.
         relations = relationship.onehop(entities, self.graph, *self.chosen.onehop)
         # The passages that these relations were read from: for the metrics, not for the prompt.
@@ -95,11 +95,11 @@ class VGraphRAGCC(LocalMethod):
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """For each question its reports and passages."""
-        asked = question.vector(questions, self.vectors.encoder)
+        asked = question.vector(questions, self.parts.encoder)
         # Community: VDB. The k reports nearest to the question.
-        reports = community.vdb(asked, self.vectors.reports, k=self.chosen.community_k)
+        reports = community.vdb(asked, self.parts.report_index, k=self.chosen.community_k)
         # Chunk: VDB. Passages by their nearness to the question.
-        passages = chunk.vdb(asked, self.vectors.chunks)
+        passages = chunk.vdb(asked, self.parts.chunk_index)
         return list(zip(reports, passages))
 
 
@@ -120,13 +120,13 @@ class VGraphRAG(LocalMethod):
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """For each question its entities, relations, reports and passages."""
-        asked = question.vector(questions, self.vectors.encoder)
+        asked = question.vector(questions, self.parts.encoder)
         # Node: VDB, and Relationship: Onehop, "the same as LGraphRAG" (Sec. 7.2).
-        entities = node.vdb(asked, self.vectors.nodes, self.chosen.node_k)
+        entities = node.vdb(asked, self.parts.node_index, self.chosen.node_k)
         relations = relationship.onehop(entities, self.graph, *self.chosen.onehop)
         # Community: VDB, and Chunk: VDB, "the same as VGraphRAG-CC" (Sec. 7.2).
-        reports = community.vdb(asked, self.vectors.reports, k=self.chosen.community_k)
-        passages = chunk.vdb(asked, self.vectors.chunks)
+        reports = community.vdb(asked, self.parts.report_index, k=self.chosen.community_k)
+        passages = chunk.vdb(asked, self.parts.chunk_index)
         return list(zip(entities, relations, reports, passages))
 
 
@@ -166,9 +166,9 @@ class CheapRAG(CommunityMethod):
 
     def score_many(self, questions: Sequence[str]) -> list[Sequence[Step]]:
         """For each question its reports and passages, as VGraphRAG-CC chooses them."""
-        asked = question.vector(questions, self.vectors.encoder)
-        reports = community.vdb(asked, self.vectors.reports, k=self.chosen.community_k)
-        passages = chunk.vdb(asked, self.vectors.chunks)
+        asked = question.vector(questions, self.parts.encoder)
+        reports = community.vdb(asked, self.parts.report_index, k=self.chosen.community_k)
+        passages = chunk.vdb(asked, self.parts.chunk_index)
         return list(zip(reports, passages))
 
     def generate(self, retrieval: Retrieval, reader: Task) -> tuple[str, Retrieval]:
