@@ -112,6 +112,19 @@ def test_the_leaves_of_the_tree_alone_are_flat_search(corpus, tree, flat):
         assert leaves == [*flat.retrieve(q.text, k=40).ids]
 
 
+def test_by_rule_the_two_trees_disagree_on_which_questions_retrieve_summaries(corpus):
+    found = {}
+    for name, options in (("raptor", SMALL_TREE), ("raptor-k", SMALL_K)):
+        method = METHODS[name].build(corpus, llm="offline", **options)
+        for kind in ("single-hop", "bridge", "path-finding"):
+            asked = [q.text for q in corpus.questions if q.kind == kind]
+            shares = method.layer_shares(method.retrieve_many(asked, k=5))
+            found[name, kind] = 100 - 100 * shares[0]
+    assert found["raptor", "single-hop"] < found["raptor", "bridge"]
+    assert found["raptor-k", "single-hop"] > found["raptor-k", "bridge"]
+    assert found["raptor-k", "single-hop"] > found["raptor-k", "path-finding"]
+
+
 def test_the_chain_of_scores_of_the_five_nodes():
     def rows(*scores):
         return NodeStep("", "", nodes=tuple(ScoredNode("", i, 2 * s - 1) for i, s in scores))
