@@ -18,6 +18,7 @@ TOLD_AGAIN = (
     "05_hipporag_examined",
     "06_hipporag_on_musique",
     "15_agents_on_graphs",
+    "16_trees_and_fast_graphs",
     "paper_against_code",
 )  # the rest follow
 
