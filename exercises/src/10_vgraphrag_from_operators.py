@@ -486,9 +486,9 @@ for vector, nodes, walk, relations, sums, passages, reports in runs:
     assert np.allclose(of_edges, relations.scores), "the package's relationship Aggregator gives the relations other scores"
     assert np.allclose(of_chunks, sums.scores), "the package's chunk Aggregator gives the passages other scores"
     yours = search_all(vector.vector, tables, 4)
-    assert yours["nodes"] == [label for label, _ in nodes.items], "the package's node VDB finds other nodes"
-    assert yours["passages"] == [label for label, _ in passages.items[:4]], "the package's chunk VDB finds other passages"
-    assert yours["reports"] == [label for label, _ in reports.items], "the package's community VDB finds other reports"
+    assert list(yours["nodes"]) == [label for label, _ in nodes.items], "the package's node VDB finds other nodes"
+    assert list(yours["passages"]) == [label for label, _ in passages.items[:4]], "the package's chunk VDB finds other passages"
+    assert list(yours["reports"]) == [label for label, _ in reports.items], "the package's community VDB finds other reports"
 random, pool = Random(0), [each for name, each in OPERATORS.items() if name != "node Agent"]
 for _ in range(300):
     drawn, expected = random.choices(pool, k=random.randint(1, 8)), None
