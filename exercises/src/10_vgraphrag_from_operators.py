@@ -349,17 +349,18 @@ for step in steps:
 def without(operators, name):
     """operators: a list; name: such as "node VDB". Returns a new list of those that are left."""
     ### BEGIN SOLUTION
-    left = [operator for operator in operators if str(operator) != name]
-    while check(left):
-        left.remove(check(left))
+    left = []
+    for operator in operators:
+        if str(operator) != name and not check([*left, operator]):
+            left.append(operator)
     return left
     ### END SOLUTION
 
 
 # %% [raw] tags=["hints"] item="without"
 # - When an operator goes because it lacks something, who may lack something now?
-# - "Make a new list without the operator, with `str(operator) != name`. Then ask `check` again and again, and remove what it returns, until it returns None."
-# - "`while check(left):` and in the loop `left.remove(check(left))`. At the end return `left`."
+# - "Build a new list from the front. An operator goes into it if its name is another one, `str(operator) != name`, and if it can run after those that are in the list."
+# - "In a loop over `operators`: `if str(operator) != name and not check([*left, operator])`, then `left.append(operator)`. At the end return `left`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-without", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 whole = row("question Vector", "node VDB", "relationship Onehop", "chunk VDB", "community VDB")
@@ -755,10 +756,10 @@ for _ in range(300):
 #   hint: leave k as it is
 # - item: without
 #   name: taken out of the list itself
-#   replace: 'left = [operator for operator in operators if str(operator) != name]'
-#   by: |-
-#     left = operators
-#         [left.remove(operator) for operator in list(left) if str(operator) == name]
+#   replace: '    for operator in operators:'
+#   by: |2-
+#         operators[:] = [each for each in operators if str(each) != name]
+#         for operator in operators:
 #   hint: has changed
 # - item: without
 #   name: names returned
@@ -777,20 +778,21 @@ for _ in range(300):
 #   hint: all VDBs are gone
 # - item: without
 #   name: everything after it
-#   replace: '[operator for operator in operators if str(operator) != name]'
-#   by: 'operators[: [str(operator) for operator in operators].index(name)] if name in map(str, operators) else list(operators)'
+#   replace: '        if str(operator)'
+#   by: |2-
+#             if str(operator) == name:
+#                 break
+#             if str(operator)
 #   hint: take out only what check returns
 # - item: without
 #   name: only the one named
-#   replace: |2-
-#         while check(left):
-#             left.remove(check(left))
+#   replace: ' and not check([*left, operator])'
 #   by: ''
 #   hint: what check returns goes, too
 # - item: without
 #   name: checked once
-#   replace: while check(left)
-#   by: if check(left)
+#   replace: not check([*left, operator])
+#   by: operator is not check([each for each in operators if str(each) != name])
 #   hint: Is check asked again
 # - item: recall
 #   name: no gold is a miss
