@@ -31,7 +31,7 @@ POINTS = {
     "05_graph_from_triples": 9,
 }
 POINTS |= {"06_reports_and_packing": 9, "07_flow_and_paths": 9, "08_descriptions_and_pruning": 10}
-POINTS |= {"09_decayed_scores_and_stopping": 10}
+POINTS |= {"09_decayed_scores_and_stopping": 10, "10_vgraphrag_from_operators": 11}
 WRONG = [(name, answer) for name, source in SOURCES.items() for answer in source.wrong_answers]
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # wrong answers divide by zero
