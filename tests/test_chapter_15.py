@@ -128,3 +128,26 @@ def test_more_pages_of_vector_search_do_not_reach_the_prize(corpus):
     wife = next(chunk.id for chunk in corpus.chunks if chunk.title == "Hester Quillfeather")
     found = METHODS["vanilla"].build(corpus, llm="recorded").retrieve(question.text, k=10)
     assert wife not in found.ids
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "walked", "other"),
+    [("tog", 4, 7, 12), ("tog2", 4, 12, 12), ("dalk", 7, 4, 10)],
+)
+def test_part_of_what_is_right_is_the_fallback_to_vector_search(corpus, name, where, walked, other):
+    method = METHODS[name].build(corpus, llm="recorded", extraction="triples")
+    vector = METHODS["vanilla"].build(corpus, llm="recorded")
+    fallback, own, same = 0, 0, 0
+    for question in corpus.questions[:20]:
+        answer = method.answer(question.text)
+        beside = vector.answer(question.text)
+        if "dense retrieval" in answer.retrieval.trace.last("stop").reason:
+            fallback += 1
+            assert (answer.text, answer.retrieval.ids[:5]) == (
+                beside.text,
+                beside.retrieval.ids[:5],
+            )
+        else:
+            own += exact_match(answer.text, question.answers)
+            same += exact_match(beside.text, question.answers)
+    assert (fallback, own, same) == (where, walked, other)
