@@ -24,17 +24,21 @@ MAX_CODE_LINES = 20_694
 # Counted apart, each with what only it uses: files, code lines.
 APART = {
     "methods in which a model steers a walk": (
-        r"methods/(graph_agent|tog|tog2|kgp|dalk|cok)|prompts/agent_\w+|operators/(agent|paths)"
-        r"|algorithms/(khop_paths|entity_scores)|corpora/kgqa|reproduce/agents\w*|widgets/agents"
-        r"|evaluate/kgqa",
+        (
+            r"methods/(graph_agent|tog|tog2|kgp|dalk|cok)|prompts/agent_\w+|operators/(agent|paths)"
+            r"|algorithms/(khop_paths|entity_scores)|corpora/kgqa|reproduce/agents\w*|widgets/agents"
+            r"|evaluate/kgqa"
+        ),
         17,
         1_970,
     ),
     "the rest of the survey's methods, its pool of operators, and compose": (
-        r"methods/(raptor\w*|fastgraphrag|hipporag_passages|compose\w*|graphrag/variants)"
-        r"|operators/(operator|pool)|algorithms/soft_clusters|cli/recommend|viz/operators",
+        (
+            r"methods/(raptor\w*|fastgraphrag|hipporag_passages|compose\w*|graphrag/variants)"
+            r"|operators/(operator|pool)|algorithms/soft_clusters|cli/recommend|viz/operators"
+        ),
         12,
-        1_600,
+        1_620,
     ),
 }
 MAX_FILE = 300  # lines of a file, all of them

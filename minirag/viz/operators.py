@@ -6,6 +6,7 @@ two numbers a text stands for a trained one, and scripted replies for a language
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 import yaml
@@ -37,7 +38,7 @@ BARE = "", 0.0
 class Example(LLM):
     """What the drawings run on. It encodes, and replies, with what `drawings.yaml` holds."""
 
-    name, is_model = "scripted replies", False
+    name, is_model, dimensions = "scripted replies", False, 2
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,6 +53,9 @@ class Example(LLM):
             "relationship": [f"{at[e.source]} {e.name} {at[e.target]}" for e in graph.edges],
             "community": [report.title for report in reports.reports.values()],
         }  # fmt: skip
+
+    def fit(self, texts: Sequence[str]) -> Self:
+        return self
 
     def encode(self, texts: Sequence[str], kind: str = "passage") -> NDArray[np.float32]:
         return np.array([self.data["vectors"].get(t, (1, 0)) for t in texts], dtype=np.float32)
@@ -140,7 +144,7 @@ def draw_operator(name: str) -> Figure:
     drawing = example.data["drawings"][name]
     for earlier in drawing.get("before", ()):
         found.append(example.run(earlier, found))
-    places = operator.sources([type(step) for step in found])
+    places = operator.sources([type(step) for step in found], example.parts.graph.type)
     given = [found[place] for slot in places for place in slot]
     came = example.run(name, found)
     kinds = " and ".join(dict.fromkeys(WORDS[type(step)] for step in given)) or "the question"
