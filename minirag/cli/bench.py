@@ -1,0 +1,219 @@
+"""`minirag bench`: every method over all questions of a corpus, in one table."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..core.errors import MiniragError
+from ..core.files import write_atomic
+from . import opening
+from .show import markdown, one_of, say, split_names, table
+
+if TYPE_CHECKING:
+    from ..core.corpus import Corpus, Question
+    from ..evaluate.bench import Result
+    from ..llm import LLM
+
+SHORT = "accuracy,low,high,gain,gain low,gain high,verdict,recall,EM,F1,R@2,R@5,cover@4k,calls"
+SHORT += ",prompt tokens,completion tokens,seconds"
+OFFLINE = "Rules answered, nothing was sent anywhere: tokens are what a model would have been sent"
+WORDS = ("method", "methods", "graph", "verdict", "note")
+EXAMPLE = '{"question": "Who ...?", "answers": ["..."], "gold": ["FILE"]}'
+
+
+def bench(
+    corpus: str = opening.CORPUS,
+    methods: str = typer.Option("all", help="Names with commas between them, or all."),
+    questions: Path | None = typer.Option(
+        None,
+        help="Questions for your own texts, a line of JSON each: question, answers, and perhaps id"
+        " and gold (passages by id, file or title).",
+    ),
+    llm: str = opening.LLM_SPEC,
+    encoder: str = opening.ENCODER,
+    extraction: str | None = opening.EXTRACTION,
+    k: int = opening.K,
+    baseline: str = typer.Option("vanilla", help="Whom the others are compared with."),
+    follow: str = typer.Option(
+        "paper", help="Score answers as the survey and GRAG say, or as their code does: paper, code"
+    ),
+    out: Path | None = typer.Option(
+        None, help="The folder of log and results; by default in the cache folder."
+    ),
+    workers: int = typer.Option(1, min=1, help="Processes, or with a model threads, at once."),
+    columns: str = typer.Option(SHORT, help="Of the printed table, or all."),
+    as_markdown: bool = typer.Option(False, "--markdown", help="Print Markdown tables."),
+    json_file: Path | None = typer.Option(
+        None, "--json", metavar="FILE", help="Also write everything to this file."
+    ),
+    figure: Path | None = typer.Option(None, help="Also draw the accuracies, as .png."),
+    record: Path | None = opening.RECORD,
+    max_calls: int | None = opening.MAX_CALLS,
+    base_url: str | None = opening.BASE_URL,
+    model: str | None = opening.MODEL,
+    submit: bool = opening.SUBMIT,
+) -> None:
+    """Ask every method every question of a corpus, and compare answers, evidence and costs.
+
+    A run that was killed goes on where it stopped: type the same command again. Gains are those in
+    accuracy over the baseline on the same questions, with 95 % bootstrap intervals.
+    """
+    from ..evaluate.bench import run_bench
+    from ..methods import METHODS
+
+    known = [name for name in METHODS if METHODS[name].name == name]
+    names = known if methods == "all" else split_names(methods, known, "method")
+    one_of(baseline, known, "method")
+    one_of(follow, ["paper", "code"], "way of scoring called")
+    if figure and figure.suffix != ".png":
+        raise MiniragError(f"--figure {figure}: give a name that ends in .png.")
+    opening.encoder_named(encoder)
+    texts = opening.open_corpus(corpus)
+    if questions:
+        texts = replace(texts, questions=tuple(read_questions(questions, texts)))
+    chosen = [opening.extraction_for(name, texts, extraction, llm) for name in names]
+    asked = opening.open_llm(
+        llm, record=record, base_url=base_url, max_calls=max_calls, model=model, submit=submit
+    )
+    with pool(workers, asked) as executor:
+        result = run_bench(
+            texts, names, asked, encoder, next(filter(None, chosen), None), k, out, baseline,
+            follow, executor,
+        )  # fmt: skip
+    kept = save(result)
+    if json_file:
+        told = {"leaderboard": result.leaderboard, "graphs": result.graphs}
+        told |= {"answers": result.answers, "llm": asked.name, "corpus": texts.name}
+        write_atomic(json_file, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
+    wanted = [] if columns == "all" else ["method", "graph", "n", *columns.split(","), "note"]
+    show_rows(result.leaderboard, wanted, as_markdown)
+    show_rows(result.graphs, [], as_markdown)
+    if figure:
+        draw(result, figure)
+    say("", f"Answers by {asked.name}.", *[OFFLINE + "."] * (not asked.is_model))
+    say(*(f"Written: {path}" for path in [*kept, *filter(None, [json_file, figure])]))
+
+
+def read_questions(path: Path, corpus: "Corpus") -> "Iterator[Question]":
+    """The questions of a file, checked line by line. gold: ids or titles of passages, or ids of
+    documents, which stand for all their passages; answers: wordings, or for each of several things
+    asked a list of them.
+    """
+    from ..evaluate.survey_metrics import Parted
+
+    passages: dict[str, list[str]] = {}
+    for chunk in corpus.chunks:
+        for known in {chunk.id, chunk.document_id, chunk.title}:
+            passages.setdefault(known, []).append(chunk.id)
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        where = f"{path.name}, line {number}"
+        try:
+            row = json.loads(line)
+            text, answers, gold = row["question"], row["answers"], row.get("gold", [])
+            parts = answers if all(isinstance(each, list) for each in answers) else [answers]
+            given = [text, *(wording for part in parts for wording in part), *gold]
+            if not text.strip() or not all(parts) or not parts or not all(map(str.strip, given)):
+                raise ValueError("a text or a list is empty")
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise MiniragError(
+                f"{where}: no question with answers ({type(error).__name__}: {error}). Write each "
+                f"on a line of its own as {EXAMPLE}."
+            ) from None
+        if unknown := [each for each in gold if each not in passages]:
+            raise MiniragError(
+                f"{where}: {unknown[0]!r} is no passage, file or title of {corpus.name!r}; the "
+                f"first are: {', '.join(list(passages)[:5])}."
+            )
+        yield Parted(
+            str(row.get("id", number)), text,
+            tuple(wording for part in parts for wording in part),
+            tuple(dict.fromkeys(id for each in gold for id in passages[each])),
+            parts=tuple(map(tuple, parts)),
+        )  # fmt: skip
+
+
+@contextmanager
+def pool(workers: int, llm: "LLM") -> "Iterator[Executor | None]":
+    """Threads for a model, which is waited for; processes for rules, which compute."""
+    if workers == 1 or llm.waits:
+        yield None
+        return
+    threads = llm.is_model or not llm.travels
+    spawn = get_context("spawn")
+    with ThreadPoolExecutor(workers) if threads else ProcessPoolExecutor(workers, spawn) as made:
+        yield made
+
+
+def save(result: "Result") -> list[Path]:
+    """Write answers, leaderboard and graphs beside the log: parquet where pandas and pyarrow are
+    installed (the extra `parquet`), else CSV.
+    """
+    tables = {"answers": result.answers, "leaderboard": result.leaderboard, "graphs": result.graphs}
+    return [write_table(result.folder / name, rows) for name, rows in tables.items()]
+
+
+def write_table(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    """`rows` as path.parquet or path.csv, lists as JSON; returns which."""
+    headers = list(dict.fromkeys(key for row in rows for key in row))
+    plain = [
+        {
+            key: json.dumps(row[key]) if isinstance(row.get(key), list | dict) else row.get(key)
+            for key in headers
+        }
+        for row in rows
+    ]
+    try:
+        import pandas as pd
+        import pyarrow  # noqa: F401
+    except ImportError:
+        lines = io.StringIO(newline="")
+        writer = csv.DictWriter(lines, headers)
+        writer.writeheader()
+        writer.writerows(plain)
+        return write_atomic(path.with_suffix(".csv"), lines.getvalue())
+    data = io.BytesIO()
+    pd.DataFrame(plain, columns=headers).to_parquet(data)
+    return write_atomic(path.with_suffix(".parquet"), data.getvalue())
+
+
+def show_rows(rows: Sequence[dict[str, Any]], wanted: Sequence[str], as_markdown: bool) -> None:
+    """Those of the wanted columns that any row has."""
+    there = list(dict.fromkeys(key for row in rows for key in row))
+    headers = [name for name in wanted or there if name in there]
+    cells = [[cell(row.get(name, "")) for name in headers] for row in rows]
+    if as_markdown:
+        typer.echo(markdown(headers, cells))
+    else:
+        table(headers, cells, numbers=[name for name in headers if name not in WORDS])
+
+
+def cell(value: object) -> str:
+    """A number with one decimal where it has any."""
+    return (
+        f"{value:,.1f}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        if isinstance(value, int)
+        else str(value)
+    )
+
+
+def draw(result: "Result", figure: Path) -> None:
+    """The accuracies with their intervals, as a chart."""
+    from ..viz import draw_points
+
+    ran = [row for row in result.leaderboard if "accuracy" in row]
+    rows = {row["method"]: (row["accuracy"], row["low"], row["high"]) for row in ran}
+    write_atomic(figure, draw_points(rows, "accuracy, % of questions").png)
