@@ -20,14 +20,13 @@ from .show import markdown, one_of, say, split_names, table
 
 if TYPE_CHECKING:
     from ..core.corpus import Corpus, Question
-    from ..evaluate.bench import Result
     from ..llm import LLM
 
 SHORT = "accuracy,low,high,gain,gain low,gain high,verdict,recall,EM,F1,R@2,R@5,cover@4k,calls"
 SHORT += ",prompt tokens,completion tokens,seconds"
-OFFLINE = "Rules answered, nothing was sent anywhere: tokens are what a model would have been sent"
+OFFLINE = "Rules answered, nothing was sent anywhere: tokens are what a model would have been sent."
 WORDS = ("method", "methods", "graph", "verdict", "note")
-EXAMPLE = '{"question": "Who ...?", "answers": ["..."], "gold": ["FILE"]}'
+Row = dict[str, Any]
 
 
 def bench(
@@ -43,8 +42,8 @@ def bench(
     extraction: str | None = opening.EXTRACTION,
     k: int = opening.K,
     baseline: str = typer.Option("vanilla", help="Whom the others are compared with."),
-    follow: str = typer.Option(
-        "paper", help="Score answers as the survey and GRAG say, or as their code does: paper, code"
+    by_code: bool = typer.Option(
+        False, "--by-code", help="Score answers as the survey's and GRAG's code do, not the papers."
     ),
     out: Path | None = typer.Option(
         None, help="The folder of log and results; by default in the cache folder."
@@ -73,7 +72,6 @@ def bench(
     known = [name for name in METHODS if METHODS[name].name == name]
     names = known if methods == "all" else split_names(methods, known, "method")
     one_of(baseline, known, "method")
-    one_of(follow, ["paper", "code"], "way of scoring called")
     if figure and figure.suffix != ".png":
         raise MiniragError(f"--figure {figure}: give a name that ends in .png.")
     opening.encoder_named(encoder)
@@ -87,20 +85,25 @@ def bench(
     with pool(workers, asked) as executor:
         result = run_bench(
             texts, names, asked, encoder, next(filter(None, chosen), None), k, out, baseline,
-            follow, executor,
+            "code" if by_code else "paper", executor,
         )  # fmt: skip
-    kept = save(result)
+    told = {"leaderboard": result.leaderboard, "graphs": result.graphs, "answers": result.answers}
+    written = [write_table(result.folder / name, rows) for name, rows in told.items()]
     if json_file:
-        told = {"leaderboard": result.leaderboard, "graphs": result.graphs}
-        told |= {"answers": result.answers, "llm": asked.name, "corpus": texts.name}
-        write_atomic(json_file, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
+        by: dict[str, Any] = {"corpus": texts.name, "llm": asked.name, "encoder": encoder}
+        written.append(write_atomic(json_file, json.dumps({**by, **told}, ensure_ascii=False)))
     wanted = [] if columns == "all" else ["method", "graph", "n", *columns.split(","), "note"]
     show_rows(result.leaderboard, wanted, as_markdown)
     show_rows(result.graphs, [], as_markdown)
     if figure:
-        draw(result, figure)
-    say("", f"Answers by {asked.name}.", *[OFFLINE + "."] * (not asked.is_model))
-    say(*(f"Written: {path}" for path in [*kept, *filter(None, [json_file, figure])]))
+        from ..viz import draw_points
+
+        ran = [row for row in result.leaderboard if "accuracy" in row]
+        dots = {row["method"]: (row["accuracy"], row["low"], row["high"]) for row in ran}
+        chart = draw_points(dots, "accuracy, % of questions", title=texts.name)
+        written.append(write_atomic(figure, chart.png))
+    say("", f"Answers by {asked.name}.", *[OFFLINE] * (not asked.is_model))
+    say(*(f"Written: {path}" for path in written))
 
 
 def read_questions(path: Path, corpus: "Corpus") -> "Iterator[Question]":
@@ -108,6 +111,7 @@ def read_questions(path: Path, corpus: "Corpus") -> "Iterator[Question]":
     documents, which stand for all their passages; answers: wordings, or for each of several things
     asked a list of them.
     """
+    from ..evaluate.bench import EXAMPLE
     from ..evaluate.survey_metrics import Parted
 
     passages: dict[str, list[str]] = {}
@@ -156,64 +160,36 @@ def pool(workers: int, llm: "LLM") -> "Iterator[Executor | None]":
         yield made
 
 
-def save(result: "Result") -> list[Path]:
-    """Write answers, leaderboard and graphs beside the log: parquet where pandas and pyarrow are
-    installed (the extra `parquet`), else CSV.
+def write_table(path: Path, rows: Sequence[Row]) -> Path:
+    """`rows` as path.parquet where pandas and pyarrow are installed (the extra `parquet`), else as
+    path.csv; returns which.
     """
-    tables = {"answers": result.answers, "leaderboard": result.leaderboard, "graphs": result.graphs}
-    return [write_table(result.folder / name, rows) for name, rows in tables.items()]
-
-
-def write_table(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    """`rows` as path.parquet or path.csv, lists as JSON; returns which."""
-    headers = list(dict.fromkeys(key for row in rows for key in row))
-    plain = [
-        {
-            key: json.dumps(row[key]) if isinstance(row.get(key), list | dict) else row.get(key)
-            for key in headers
-        }
-        for row in rows
-    ]
+    data, text = io.BytesIO(), io.StringIO(newline="")
     try:
         import pandas as pd
-        import pyarrow  # noqa: F401
+
+        pd.DataFrame(rows).to_parquet(data)
     except ImportError:
-        lines = io.StringIO(newline="")
-        writer = csv.DictWriter(lines, headers)
+        writer = csv.DictWriter(text, dict.fromkeys(key for row in rows for key in row))
         writer.writeheader()
-        writer.writerows(plain)
-        return write_atomic(path.with_suffix(".csv"), lines.getvalue())
-    data = io.BytesIO()
-    pd.DataFrame(plain, columns=headers).to_parquet(data)
+        writer.writerows(rows)
+        return write_atomic(path.with_suffix(".csv"), text.getvalue())
     return write_atomic(path.with_suffix(".parquet"), data.getvalue())
 
 
-def show_rows(rows: Sequence[dict[str, Any]], wanted: Sequence[str], as_markdown: bool) -> None:
+def show_rows(rows: Sequence[Row], wanted: Sequence[str], as_markdown: bool) -> None:
     """Those of the wanted columns that any row has."""
     there = list(dict.fromkeys(key for row in rows for key in row))
     headers = [name for name in wanted or there if name in there]
-    cells = [[cell(row.get(name, "")) for name in headers] for row in rows]
+    cells = [[shown(row.get(name, "")) for name in headers] for row in rows]
     if as_markdown:
         typer.echo(markdown(headers, cells))
     else:
         table(headers, cells, numbers=[name for name in headers if name not in WORDS])
 
 
-def cell(value: object) -> str:
-    """A number with one decimal where it has any."""
-    return (
-        f"{value:,.1f}"
-        if isinstance(value, float)
-        else f"{value:,}"
-        if isinstance(value, int)
-        else str(value)
-    )
-
-
-def draw(result: "Result", figure: Path) -> None:
-    """The accuracies with their intervals, as a chart."""
-    from ..viz import draw_points
-
-    ran = [row for row in result.leaderboard if "accuracy" in row]
-    rows = {row["method"]: (row["accuracy"], row["low"], row["high"]) for row in ran}
-    write_atomic(figure, draw_points(rows, "accuracy, % of questions").png)
+def shown(value: object) -> str:
+    """A cell: a number with one decimal where it has any, names with commas between them."""
+    if isinstance(value, list):
+        return ", ".join(value)
+    return f"{value:,.1f}" if isinstance(value, float) else str(value)

@@ -11,7 +11,7 @@ knows no STRHIT. Its `str_em` is the paper's STRREC, its `str_hit` the paper's S
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean, median
@@ -23,7 +23,10 @@ from ..algorithms.voting import normalise_answer
 from ..core.corpus import Question
 from ..core.options import check_value
 from ..methods import METHODS
+from ..prompts.task import Fields, Task
+from ..text.tokens import token_spans
 from .metrics import (
+    KS,
     VERDICTS,
     answer_coverage,
     exact_match,
@@ -35,12 +38,10 @@ from .metrics import (
 )
 
 Follow = Literal["paper", "code"]
-Matching = Literal["words", "letters"]
-Aliases = Literal["any", "joined"]
 Parts = Sequence[Sequence[str]]
 Row = dict[str, Any]
 BUDGETS = (1000, 2000, 4000, 8000)  # tokens of the context in which the answer is looked for
-SPENT = ("calls", "prompt tokens", "completion tokens", "context tokens")
+SPENT = ("answer words", "context tokens", "calls", "prompt tokens", "completion tokens")
 RAW = (*SPENT, "key", "method", "question", "answer", "retrieved", "seconds", "layers")
 
 
@@ -53,58 +54,42 @@ class Parted(Question):
     parts: tuple[tuple[str, ...], ...] = ()
 
 
-def contains(answer: str, accepted: Iterable[str], matching: Matching = "words") -> float:
-    """1.0 if an accepted wording stands in the answer, else 0.0.
+def contains(answer: str, accepted: Iterable[str], letters: bool = False) -> float:
+    """1.0 if an accepted wording stands in the answer, as whole normalised words, else 0.0.
 
-    matching: "words" compares whole normalised words; "letters" takes any substring, and so "cat"
-    in "education" and an empty wording in everything.
-    """
-    check_value("matching", matching, Matching)
-    if matching == "words":
-        return answer_coverage([_one_line(answer)], accepted)
-    text = normalise_answer(_one_line(answer))
-    return float(any(normalise_answer(wording) in text for wording in accepted))
-
-
-def accuracy(
-    answer: str, accepted: Sequence[str], aliases: Aliases = "any", matching: Matching = "words"
-) -> float:
-    """1.0 if the answer contains an accepted wording; with `aliases="joined"` all of them, one
-    behind the other.
+    letters: any substring counts, "cat" in "education", and an empty wording everywhere.
 
     Source: Survey, Table 5 (tab-5)
     """
-    return contains(answer, _aliases(accepted, aliases), matching)
+    if not letters:
+        return answer_coverage([one_line(answer)], accepted)
+    text = normalise_answer(one_line(answer))
+    return float(any(normalise_answer(wording) in text for wording in accepted))
 
 
-def token_recall(
-    answer: str, accepted: Sequence[str], aliases: Aliases = "any", exact_verdicts: bool = False
-) -> float:
+def token_recall(answer: str, accepted: Iterable[str], exact_verdicts: bool = False) -> float:
     """The share of an accepted wording's words that the answer says, the best of all wordings.
 
     exact_verdicts: 0.0 where one of the two is yes, no or noanswer and the other is not the same.
 
     Source: Survey, Table 5 (tab-5)
     """
-    found, best = normalise_answer(_one_line(answer)), 0.0
-    for wanted in map(normalise_answer, _aliases(accepted, aliases)):
-        if wanted and not (exact_verdicts and found != wanted and VERDICTS & {found, wanted}):
+    found, best = normalise_answer(one_line(answer)), 0.0
+    for wanted in filter(None, map(normalise_answer, accepted)):
+        if not (exact_verdicts and found != wanted and VERDICTS & {found, wanted}):
             best = max(best, shared_words(found, wanted) / len(wanted.split()))
     return best
 
 
-def string_scores(answer: str, parts: Parts, matching: Matching = "words") -> dict[str, float]:
+def string_scores(answer: str, parts: Parts, letters: bool = False) -> dict[str, float]:
     """STRREC, the share of the parts that the answer contains a wording of; STREM, 1.0 if that is
     all of them; STRHIT, 1.0 if it is any.
 
     Source: Survey, Table 5 (tab-5)
     """
-    found = [contains(answer, accepted, matching) for accepted in parts]
-    return {
-        "STRREC": sum(found) / max(1, len(found)),
-        "STREM": float(bool(found) and all(found)),
-        "STRHIT": float(any(found)),
-    }
+    found = [contains(answer, accepted, letters) for accepted in parts]
+    scores = sum(found) / max(1, len(found)), float(bool(found) and all(found)), float(any(found))
+    return dict(zip(("STRREC", "STREM", "STRHIT"), scores))
 
 
 def hit_at_1(answer: str, parts: Parts, follow: Follow = "paper") -> float:
@@ -112,9 +97,8 @@ def hit_at_1(answer: str, parts: Parts, follow: Follow = "paper") -> float:
 
     Source: GRAG, Table 2 (tab-2)
     """
-    lines = _lines(answer) if follow == "paper" else [answer]
-    wordings = [*chain.from_iterable(parts)]
-    return contains(lines[0] if lines else "", wordings, _letters(follow))
+    first = answer if follow == "code" else next(filter(str.strip, answer.split("\n")), "")
+    return contains(first, chain.from_iterable(parts), follow == "code")
 
 
 def list_f1(answer: str, parts: Parts, follow: Follow = "paper") -> float:
@@ -126,67 +110,86 @@ def list_f1(answer: str, parts: Parts, follow: Follow = "paper") -> float:
 
     Source: GRAG, Table 2 (tab-2)
     """
-    lines, matching = _lines(answer), _letters(follow)
-    named = sum(contains(" ".join(lines), accepted, matching) for accepted in parts)
-    if not lines or not named:
+    lines, letters = [*filter(str.strip, answer.split("\n"))], follow == "code"
+    named = sum(contains(answer, accepted, letters) for accepted in parts)
+    right = named if letters else sum(hit_at_1(line, parts) for line in lines)
+    if not lines or not named or not right:
         return 0.0
-    right = named
-    if follow == "paper":
-        wordings = [*chain.from_iterable(parts)]
-        right = sum(contains(line, wordings, matching) for line in lines)
     precision, recall = right / len(lines), named / len(parts)
-    return 2 * precision * recall / (precision + recall) if right else 0.0
+    return 2 * precision * recall / (precision + recall)
 
 
 def score_answer(answer: str, parts: Parts, follow: Follow = "paper") -> dict[str, float]:
     """Every score of an answer by its name, from 0 to 1 (but for "list F1" by `follow="code"`)."""
     check_value("follow", follow, Follow)
     accepted, code = [*chain.from_iterable(parts)], follow == "code"
-    aliases: Aliases = "joined" if code else "any"
-    matching, wordings = _letters(follow), _aliases(accepted, aliases)
+    wordings = [" ".join(accepted)] if code else accepted
     scores = {
-        "accuracy": accuracy(answer, accepted, aliases, matching),
-        "recall": token_recall(answer, accepted, aliases, exact_verdicts=code),
-        **string_scores(answer, parts, matching),
-        "EM": exact_match(_one_line(answer), wordings),
-        "F1": f1(_one_line(answer), wordings, "exact" if code else "words"),
+        "accuracy": contains(answer, wordings, code),
+        "recall": token_recall(answer, wordings, code),
+        **string_scores(answer, parts, code),
+        "EM": exact_match(one_line(answer), wordings),
+        "F1": f1(one_line(answer), wordings, "exact" if code else "words"),
         "hit@1": hit_at_1(answer, parts, follow),
         "list F1": list_f1(answer, parts, follow),
     }
-    if code:
-        del scores["STRHIT"]
-    return scores
+    return {name: score for name, score in scores.items() if not (code and name == "STRHIT")}
 
 
-def _letters(follow: Follow) -> Matching:
-    return "letters" if follow == "code" else "words"
-
-
-def _aliases(accepted: Sequence[str], aliases: Aliases) -> Sequence[str]:
-    check_value("aliases", aliases, Aliases)
-    return [" ".join(accepted)] if aliases == "joined" else accepted
-
-
-def _one_line(answer: str) -> str:
+def one_line(answer: str) -> str:
+    """The answer with blanks for line ends and for the bars between wordings."""
     return answer.replace("|", " ").replace("\n", " ")
 
 
-def _lines(answer: str) -> list[str]:
-    return [line for line in answer.split("\n") if line.strip()]
-
-
-def score_row(row: Mapping[str, Any], asked: Question, ks: Sequence[int], follow: Follow) -> Row:
-    """A row of the log with its scores, in percent; recall of the gold passages where there are
-    any, coverage of the context where the reader was given one.
+def context_of(asked: Sequence[tuple[Task, Fields]]) -> str:
+    """The texts that the reader was given for an answer, in their order: those of its last prompt,
+    or of every map prompt where the answer is reduced from several; "" without any.
     """
-    parts = asked.parts if isinstance(asked, Parted) else (asked.answers,)
-    scores = score_answer(row["answer"], parts, follow)
-    if asked.gold:
-        scores |= {f"R@{k}": recall_at_k(row["retrieved"], asked.gold, k) for k in ks}
-    if row["covered"]:
-        scores |= {f"cover@{n // 1000}k": row["covered"][str(n)] for n in BUDGETS}
-    kept = {name: value for name, value in row.items() if name in RAW}
-    return kept | {name: 100 * value for name, value in scores.items()}
+    reading = [(task.name, fields) for task, fields in asked if task.stage == "answer"]
+    mapped = [fields for name, fields in reading if name.startswith("map_")]
+    read = mapped or [fields for _, fields in reading[-1:]]
+    return "\n".join(text for fields in read for text in texts_in({**fields, "question": ""}))
+
+
+def texts_in(value: Any) -> list[str]:  # nested in any way
+    """Every text in the fields of a call."""
+    if isinstance(value, str):
+        return [value] * bool(value)
+    parts = value.values() if isinstance(value, Mapping) else value
+    return (
+        [text for part in parts for text in texts_in(part)] if isinstance(parts, Iterable) else []
+    )
+
+
+def coverage(context: str, accepted: Sequence[str]) -> dict[str, float]:
+    """Whether an accepted wording stands in the first so many tokens of a context, 0.0 or 1.0 by
+    budget; nothing for an empty context.
+    """
+    ends = [end for _, end in token_spans(context)]
+    shares = {n: answer_coverage([context[: ends[:n][-1]]], accepted) for n in BUDGETS if ends}
+    return {f"cover@{n // 1000}k": share for n, share in shares.items()}
+
+
+def scored(
+    rows: Mapping[str, Sequence[Row]], questions: Sequence[Question], passages: Collection[str],
+    k: int, follow: Follow,
+) -> list[Row]:  # fmt: skip
+    """The rows of every method with their scores, in percent. Recall of the gold passages only
+    where there are any, and by methods that retrieve `passages`, not reports or nothing.
+    """
+    done = list[Row]()
+    for of in rows.values():
+        found = any(id in passages for row in of for id in row["retrieved"])
+        ks = sorted({*(n for n in KS if n < k), k}) if found else []
+        for row, asked in zip(of, questions):
+            scores = score_answer(row["answer"], getattr(asked, "parts", (asked.answers,)), follow)
+            if asked.gold:
+                scores |= {f"R@{n}": recall_at_k(row["retrieved"], asked.gold, n) for n in ks}
+            scores |= {name: row[name] for name in row if name.startswith("cover@")}
+            kept = {name: row[name] for name in RAW if name in row}
+            kept["answer words"] = len(row["answer"].split())
+            done.append(kept | {name: 100 * score for name, score in scores.items()})
+    return done
 
 
 def leaderboard(
@@ -214,12 +217,9 @@ def leaderboard(
         for key in (*measured, *SPENT):
             line[key] = fmean(row[key] for row in rows if key in row)
         line["seconds"] = median(row["seconds"] for row in rows)
-        if "layers" in rows[0]:
-            counted = Counter[str]()
-            for row in rows:
-                counted.update({n: s * len(row["retrieved"]) for n, s in row["layers"].items()})
-            total = sum(counted.values()) or 1
-            line |= {f"layer {n}": 100 * share / total for n, share in sorted(counted.items())}
+        counted = Counter(layer for row in rows for layer in row.get("layers", ()))
+        for layer, count in sorted(counted.items()):
+            line[f"layer {layer}"] = 100 * count / counted.total()
         board.append(line)
     board.sort(key=lambda line: -line["accuracy"])
     return board + [
