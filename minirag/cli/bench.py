@@ -126,11 +126,10 @@ def read_questions(path: Path, corpus: "Corpus") -> "Iterator[Question]":
         try:
             row = json.loads(line)
             text, answers, gold = row["question"], row["answers"], row.get("gold", [])
-            parts = answers if all(isinstance(each, list) for each in answers) else [answers]
-            given = [text, *(wording for part in parts for wording in part), *gold]
-            if not text.strip() or not all(parts) or not parts or not all(map(str.strip, given)):
-                raise ValueError("a text or a list is empty")
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            parts = answers if answers and isinstance(answers[0], list) else [answers]
+            if not (all(map(are_texts, [[text], gold, *parts])) and all(parts)):
+                raise ValueError("answers and gold are lists of texts, and no text is empty")
+        except (ValueError, TypeError, KeyError) as error:
             raise MiniragError(
                 f"{where}: no question with answers ({type(error).__name__}: {error}). Write each "
                 f"on a line of its own as {EXAMPLE}."
@@ -146,6 +145,11 @@ def read_questions(path: Path, corpus: "Corpus") -> "Iterator[Question]":
             tuple(dict.fromkeys(id for each in gold for id in passages[each])),
             parts=tuple(map(tuple, parts)),
         )  # fmt: skip
+
+
+def are_texts(value: object) -> bool:
+    """Whether a value is a list of texts that are not blank."""
+    return isinstance(value, list) and all(isinstance(t, str) and t.strip() for t in value)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from ..llm import LLM, Waiting, load_llm
 from ..llm.replay import ASKED, Asked, Watched, append_row, mend_end
 from ..methods import METHODS, Method
 from ..methods.raptor import TreeMethod
-from ..methods.store import index_folder, open_method
+from ..methods.store import code_version, index_folder, open_method
 from ..text.tokens import count_tokens
 from .survey_metrics import Follow, Row, context_of, coverage, leaderboard, scored
 
@@ -107,7 +107,8 @@ class Bench:
 
     def key(self, name: str, asked: Question) -> str:
         """What a finished question is kept under."""
-        parts = self.folder(name), self.corpus.name, self.k, sorted(vars(asked).items())
+        parts = [code_version(Path(__file__).parent), self.folder(name), self.corpus.name, self.k]
+        parts += sorted(vars(asked).items())
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
     def owner(self, name: str) -> str:
@@ -200,9 +201,7 @@ def ask_some(bench: Bench, name: str, questions: Sequence[Question]) -> list[Row
 def ask_all(
     bench: Bench, log: Log, todo: Sequence[Part], failed: dict[str, str], executor: Executor | None
 ) -> None:
-    """Ask, and log the rows as they come; `failed` gets the methods that turn out to need a
-    model.
-    """
+    """Ask, and log rows as they come; `failed` gets the methods that turn out to need a model."""
     with progress(description="bench", total=sum(len(some) for _, some in todo)) as bar:
 
         def finish(part: Part, found: list[Row] | str) -> None:
@@ -227,8 +226,8 @@ def ask_all(
 
 @dataclass(frozen=True)
 class Result:
-    """leaderboard: a row a method; graphs: a row for each graph, and for each index that took a
-    model; answers: a row a method and question; folder: where the log is.
+    """leaderboard: a row a method; graphs: one for each graph, and each index that took a model;
+    answers: one a method and question; folder: where the log is.
     """
 
     leaderboard: list[Row]
@@ -267,7 +266,8 @@ def run_bench(
     failed = {name: NEEDS_TRAINING for name in names if METHODS[name].needs_training}
     if not model.is_model:
         failed |= {name: NEEDS_MODEL for name in names if METHODS[name].needs_model}
-    for name in progress([name for name in names if name not in failed], description="indices"):
+
+    def prepare(name: str) -> None:
         left = [asked for asked in questions if bench.key(name, asked) not in log.rows]
         try:
             if left or bench.graph_key(name) not in log.rows:
@@ -276,9 +276,12 @@ def run_bench(
             raise
         except MiniragError as error:
             failed[name] = str(error)
-            continue
+            return
         size = BATCH if executor else 1
-        todo += [(name, left[start : start + size]) for start in range(0, len(left), size)]
+        todo.extend((name, left[start : start + size]) for start in range(0, len(left), size))
+
+    able = [name for name in names if name not in failed]
+    bench.llm.each(prepare, progress(able, description="indices", unit="method"))
     ask_all(bench, log, todo, failed, executor)
     ran = [name for name in names if name not in failed]
     if not ran:
