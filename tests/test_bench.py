@@ -269,7 +269,7 @@ def test_threads_processes_and_none_agree(professors, tmp_path):
     assert without_seconds(processes["answers"]) == without_seconds(plain.answers)
 
 
-KILLED = ("professors", "--methods", "vanilla,tog,kgp", "--encoder", "lsa")
+KILLED = ("professors", "--methods", "vanilla,tog,dalk", "--encoder", "lsa")
 
 
 def killed_and_started_again(tmp_path, times):

@@ -34,26 +34,19 @@ def bench(
     methods: str = typer.Option("all", help="Names with commas between them, or all."),
     questions: Path | None = typer.Option(
         None,
-        help="Questions for your own texts, a line of JSON each: question, answers, and perhaps id"
-        " and gold (passages by id, file or title).",
+        help="Your own, a line of JSON each: question, answers, perhaps id and gold (passages).",
     ),
     llm: str = opening.LLM_SPEC,
     encoder: str = opening.ENCODER,
     extraction: str | None = opening.EXTRACTION,
     k: int = opening.K,
     baseline: str = typer.Option("vanilla", help="Whom the others are compared with."),
-    by_code: bool = typer.Option(
-        False, "--by-code", help="Score answers as the survey's and GRAG's code do, not the papers."
-    ),
-    out: Path | None = typer.Option(
-        None, help="The folder of log and results; by default in the cache folder."
-    ),
+    by_code: bool = typer.Option(False, "--by-code", help="Score as the papers' code does."),
+    out: Path | None = typer.Option(None, help="A folder for log and results; else the cache's."),
     workers: int = typer.Option(1, min=1, help="Processes, or with a model threads, at once."),
     columns: str = typer.Option(SHORT, help="Of the printed table, or all."),
     as_markdown: bool = typer.Option(False, "--markdown", help="Print Markdown tables."),
-    json_file: Path | None = typer.Option(
-        None, "--json", metavar="FILE", help="Also write everything to this file."
-    ),
+    json_file: Path | None = typer.Option(None, "--json", help="Also write all to this file."),
     figure: Path | None = typer.Option(None, help="Also draw the accuracies, as .png."),
     record: Path | None = opening.RECORD,
     max_calls: int | None = opening.MAX_CALLS,
@@ -61,10 +54,11 @@ def bench(
     model: str | None = opening.MODEL,
     submit: bool = opening.SUBMIT,
 ) -> None:
-    """Ask every method every question of a corpus, and compare answers, evidence and costs.
+    """Ask every method every question of a corpus, in one table.
 
-    A run that was killed goes on where it stopped: type the same command again. Gains are those in
-    accuracy over the baseline on the same questions, with 95 % bootstrap intervals.
+    Compared are answers, evidence and costs. A run that was killed goes on where it stopped: type
+    the same command again. Gains are those in accuracy over the baseline on the same questions,
+    with 95 % bootstrap intervals.
     """
     from ..evaluate.bench import run_bench
     from ..methods import METHODS
