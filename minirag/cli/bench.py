@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SHORT = "accuracy,low,high,gain,gain low,gain high,verdict,recall,EM,F1,R@2,R@5,cover@4k,calls"
 SHORT += ",prompt tokens,completion tokens,seconds"
 OFFLINE = "Rules answered, nothing was sent anywhere: tokens are what a model would have been sent."
-WORDS = ("method", "methods", "graph", "verdict", "note")
+WORDS = ("method", "methods", "graph", "verdict", "note", "answers by")
 Row = dict[str, Any]
 
 
@@ -87,6 +87,8 @@ def bench(
         by: dict[str, Any] = {"corpus": texts.name, "llm": asked.name, "encoder": encoder}
         written.append(write_atomic(json_file, json.dumps({**by, **told}, ensure_ascii=False)))
     wanted = [] if columns == "all" else ["method", "graph", "n", *columns.split(","), "note"]
+    if len({row["answers by"] for row in result.leaderboard if "answers by" in row}) > 1:
+        wanted += ["answers by"] * bool(wanted)
     show_rows(result.leaderboard, wanted, as_markdown)
     show_rows(result.graphs, [], as_markdown)
     if figure:

@@ -3,10 +3,9 @@ type and one number of passages.
 
 Methods of one graph type are made over the graph, and where they use them the communities and
 reports, of one of them (`LEADERS`). Those that can only build share what was read: no prompt of
-building or indexing is sent twice. A method that needs a model gets no numbers from the offline
-rules, and one that needs training gets none at all: it would be taught on the questions that are
-asked here. Accuracy counts an accepted wording anywhere in an answer, so that long answers have
-more of it.
+building or indexing is sent twice. A method that needs a model gets no numbers from the rules, and
+one that needs training gets none: it would be taught on the questions that are asked here. Accuracy
+counts an accepted wording anywhere in an answer, so that long answers have more of it.
 
 Each finished question is a line of `FOLDER/log.jsonl`, under a key of all that decides it, so that
 a run that was killed goes on where it stopped.
@@ -27,7 +26,7 @@ from ..core.corpus import Corpus, Question
 from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import cache_folder
-from ..llm import LLM, Waiting, load_llm
+from ..llm import LLM, Counts, Waiting, load_llm
 from ..llm.replay import ASKED, Asked, Watched, append_row, mend_end
 from ..methods import METHODS, Method
 from ..methods.raptor import TreeMethod
@@ -185,6 +184,8 @@ def ask(bench: Bench, name: str, asked: Question) -> Row:
     row |= dict(zip(("prompt tokens", "completion tokens"), map(sum, zip((0, 0), *tokens))))
     row |= {"answer": answer.text, "retrieved": answer.retrieval.ids, "calls": len(seen)}
     row |= {"seconds": seconds, "context tokens": count_tokens(context)}
+    writing = [reply.replayed for task, _, reply in seen if task.stage == "answer"]
+    row["by"] = method.llm.signed(Counts(len(writing), replayed=sum(writing)))
     return row | coverage(context, asked.answers)
 
 
@@ -250,7 +251,6 @@ def run_bench(
     baseline: the method that the others are compared with. follow: whose scores, see
     `score_answer`. executor: any `concurrent.futures.Executor`, over methods and questions; one of
     processes needs an `llm` that `travels`. The seconds of a question depend on it, nothing else.
-
     Raises `MiniragError` where no question can be scored, or no method runs.
     """
     questions = [asked for asked in corpus.questions if asked.answers]

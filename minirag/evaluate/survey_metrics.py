@@ -42,7 +42,7 @@ Parts = Sequence[Sequence[str]]
 Row = dict[str, Any]
 BUDGETS = (1000, 2000, 4000, 8000)  # tokens of the context in which the answer is looked for
 SPENT = ("answer words", "context tokens", "calls", "prompt tokens", "completion tokens")
-RAW = (*SPENT, "key", "method", "question", "answer", "retrieved", "seconds", "layers")
+RAW = (*SPENT, "key", "method", "question", "by", "answer", "retrieved", "seconds", "layers")
 
 
 @dataclass(frozen=True)
@@ -196,8 +196,8 @@ def leaderboard(
     names: Sequence[str], answers: Sequence[Row], failed: Mapping[str, str], baseline: str
 ) -> list[Row]:
     """A row a method, the most accurate first: means over questions, the median of the seconds (the
-    first question takes longer), and its accuracy's difference to the baseline's on the same
-    questions, with intervals. A method in `failed` has no numbers, and a note instead.
+    first question takes longer), who wrote the answers, and the accuracy's difference to the
+    baseline's on the same questions, with intervals. A method in `failed` has a note instead.
     """
     of: dict[str, list[Row]] = {}
     for row in answers:
@@ -217,6 +217,8 @@ def leaderboard(
         for key in (*measured, *SPENT):
             line[key] = fmean(row[key] for row in rows if key in row)
         line["seconds"] = median(row["seconds"] for row in rows)
+        writers = Counter(row["by"] for row in rows).items()
+        line["answers by"] = "; ".join(f"{count} by {writer}" for writer, count in writers)
         counted = Counter(layer for row in rows for layer in row.get("layers", ()))
         for layer, count in sorted(counted.items()):
             line[f"layer {layer}"] = 100 * count / counted.total()
