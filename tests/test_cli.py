@@ -73,6 +73,7 @@ def test_version_and_help():
     for command in (
         "ask",
         "compare",
+        "bench",
         "methods",
         "operators",
         "fetch",

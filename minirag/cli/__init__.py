@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from .. import __version__
 from ..core.errors import MiniragError
 from .ask import ask, compare, record
+from .bench import bench
 from .recommend import recommend
 from .reproduce import fetch, methods, operators, reproduce
 from .show import BAD_INPUT, MAINTAINERS, STOPPED, as_options, complain, did_you_mean, note, one_of
@@ -121,7 +122,7 @@ def minirag(version: bool = VERSION) -> None:
     """
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, methods, operators, recommend)
+COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, bench, methods, operators, recommend)
 COMMANDS += (
     paper_map,
     handouts,

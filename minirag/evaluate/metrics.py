@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 from ..algorithms.voting import normalise_answer
 from ..core.corpus import Question
@@ -26,6 +28,7 @@ from ..prompts.map_reduce import content_words
 VERDICTS = frozenset(("yes", "no", "noanswer"))
 YesNo = Literal["words", "exact"]
 KS = (2, 5, 10, 20)  # where recall is measured
+SAMPLES = 2000  # of the bootstrap
 # How far a new run may lie from the stored one and still count: "exact" has no encoder in it;
 # "neural" depends on the
 # last digits of an encoder, which differ between processors, so that near-ties may swap (percent
@@ -129,12 +132,17 @@ def f1(answer: str, accepted: Iterable[str], yes_no: YesNo = "words") -> float:
 def _overlap(found: str, wanted: str, exact: bool) -> float:
     if exact and found != wanted and VERDICTS & {found, wanted}:
         return 0.0
-    words, accepted = Counter(found.split()), Counter(wanted.split())
+    words, accepted = len(found.split()), len(wanted.split())
     if not words or not accepted:
         return float(words == accepted)
-    shared = (words & accepted).total()
-    precision, recall = shared / words.total(), shared / accepted.total()
+    shared = shared_words(found, wanted)
+    precision, recall = shared / words, shared / accepted
     return 2 * precision * recall / (precision + recall) if shared else 0.0
+
+
+def shared_words(found: str, wanted: str) -> int:
+    """The number of words that two texts share, a repeated word as often as both have it."""
+    return (Counter(found.split()) & Counter(wanted.split())).total()
 
 
 def answer_coverage(passages: Iterable[str], accepted: Iterable[str]) -> float:
@@ -166,6 +174,21 @@ def word_coverage(text: str, evidence: Iterable[str]) -> float:
     phrases = filter(None, map(content_words, map(plain, evidence)))
     shares = [len(words & phrase) / len(phrase) for phrase in phrases]
     return sum(shares) / max(len(shares), 1)
+
+
+def interval(values: NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
+    """95 % of the means of `SAMPLES` bootstrap samples over questions. Values that are all equal
+    give an interval of width 0, which does not mean certainty.
+    """
+    rng = np.random.default_rng(seed)
+    means = values[rng.integers(0, len(values), (SAMPLES, len(values)))].mean(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return round(float(low), 1), round(float(high), 1)
+
+
+def verdict(low: float, high: float, even: float) -> str:
+    """What an interval says of a comparison; even: the value at which the two are equal."""
+    return "inconclusive" if low <= even <= high else "beyond chance"
 
 
 @dataclass(frozen=True)

@@ -162,10 +162,19 @@ class TreeMethod(GraphMethod):
 
         Source: Survey, Table 8 (tab-8)
         """
-        layer = {self.as_chunk(i).id: layer_of(each) for i, each in enumerate(self.graph.nodes)}
-        counted = Counter(layer[p.id] for found in retrievals for p in found)
+        counted = Counter(layer for found in retrievals for layer in self.layers_of(found))
         total = max(1, counted.total())
-        return {each: counted[each] / total for each in sorted({*layer.values()})}
+        return {layer: counted[layer] / total for layer in sorted({*self.layers.values()})}
+
+    @cached_property
+    def layers(self) -> dict[str, int]:
+        """The layer of each node, by the id of the passage that stands for it."""
+        nodes = enumerate(self.graph.nodes)
+        return {self.as_chunk(place).id: layer_of(each) for place, each in nodes}
+
+    def layers_of(self, found: Retrieval) -> list[int]:
+        """The layer of each retrieved node."""
+        return [self.layers[passage.id] for passage in found]
 
 
 class RAPTOR(TreeMethod):

@@ -17,13 +17,19 @@ from ..core.display import progress
 from ..corpora.datasets import load_dataset
 from ..corpora.fetching import available
 from ..corpora.shipped_and_folders import load_corpus
-from ..evaluate.metrics import compare, evaluate_answers, exact_match, f1, load_expected
+from ..evaluate.metrics import (
+    compare,
+    evaluate_answers,
+    exact_match,
+    f1,
+    interval,
+    load_expected,
+    verdict,
+)
 from ..index.vectors import AnyEncoder
 from ..llm import LLM
 from ..llm.recorded import recording
 from ..methods import METHODS, Method
-
-SAMPLES = 2000  # of the bootstrap
 
 
 @dataclass(frozen=True)
@@ -140,21 +146,6 @@ def measure(part: str, row: AnswerRow, scores: Scores) -> dict[str, Any]:
         cells |= {metric: round(float(values.mean()), 1)}
         cells |= {f"{metric} low": low, f"{metric} high": high}
     return cells
-
-
-def interval(values: NDArray[np.float64], seed: int = 0) -> tuple[float, float]:
-    """95 % of the means of `SAMPLES` bootstrap samples over questions. Values that are all equal
-    give an interval of width 0, which does not mean certainty.
-    """
-    rng = np.random.default_rng(seed)
-    means = values[rng.integers(0, len(values), (SAMPLES, len(values)))].mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return round(float(low), 1), round(float(high), 1)
-
-
-def verdict(low: float, high: float, even: float) -> str:
-    """What an interval says of a comparison; even: the value at which the two are equal."""
-    return "inconclusive" if low <= even <= high else "beyond chance"
 
 
 def against(where: str, name: str, baseline: str, metric: str, gains: NDArray[np.float64]) -> str:

@@ -1,0 +1,299 @@
+"""One table that runs: every method asked all questions of a corpus, with one encoder, one graph a
+type and one number of passages.
+
+Methods of one graph type are made over the graph, and where they use them the communities and
+reports, of one of them (`LEADERS`). Those that can only build share what was read: no prompt of
+building or indexing is sent twice. A method that needs a model gets no numbers from the rules, and
+one that needs training gets none: it would be taught on the questions that are asked here. Accuracy
+counts an accepted wording anywhere in an answer, so that long answers have more of it.
+
+Each finished question is a line of `FOLDER/log.jsonl`, under a key of all that decides it, so that
+a run that was killed goes on where it stopped.
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+
+from ..core.corpus import Corpus, Question
+from ..core.display import progress
+from ..core.errors import MiniragError
+from ..core.files import cache_folder
+from ..llm import LLM, Counts, Waiting, load_llm
+from ..llm.replay import ASKED, Asked, Watched, append_row, mend_end
+from ..methods import METHODS, Method
+from ..methods.raptor import TreeMethod
+from ..methods.store import code_version, index_folder, open_method
+from ..text.tokens import count_tokens
+from .survey_metrics import Follow, Row, context_of, coverage, leaderboard, scored
+
+# Over whose graph, or index of reports, the methods of a graph type are made.
+LEADERS = {
+    "textual knowledge": "graphrag-local", "rich knowledge": "lightrag-local",
+    "knowledge": "hipporag", "knowledge and passage": "hipporag",
+}  # fmt: skip
+LOG, BATCH = "log.jsonl", 8  # questions that another thread or process is sent at once
+NEEDS_MODEL = "needs a model"
+EXAMPLE = '{"question": "Who ...?", "answers": ["..."], "gold": ["PASSAGE"]}'
+NEEDS_TRAINING = "needs training, on other questions than these"
+Part = tuple[str, Sequence[Question]]  # a method and questions for it
+ARRIVED: dict[str, "Bench"] = {}  # in another process
+
+
+class Log:
+    """Rows by their `key`, each appended to a file as it comes; the half of a last line that a
+    killed run left is dropped.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.rows = path, dict[str, Row]()
+        data = path.read_bytes() if path.exists() else b""
+        whole, _, torn = data.rpartition(b"\n")
+        mend_end(path, len(data) - len(torn))
+        for number, line in enumerate(whole.split(b"\n") if whole else (), start=1):
+            try:
+                row = json.loads(line)
+                self.rows[row["key"]] = row
+            except (ValueError, TypeError, KeyError):
+                raise MiniragError(
+                    f"{path}, line {number}: no row of a bench. Delete that line, or give another "
+                    "folder."
+                ) from None
+
+    def add(self, row: Row) -> None:
+        append_row(self.path, row, sync=False)
+        self.rows[row["key"]] = row
+
+
+@dataclass(eq=False)
+class Bench:
+    """What all methods share; opens each of them once. extraction: the name of triples that came
+    with the corpus, or None to have the text read. log: None in another process.
+    """
+
+    corpus: Corpus
+    llm: Watched
+    encoder: str
+    extraction: str | None
+    k: int
+    log: Log | None
+    id: str = field(default_factory=lambda: uuid4().hex)
+    folders: dict[str, str] = field(default_factory=dict)
+    methods: dict[str, Method] = field(default_factory=dict)
+    lock: Any = field(default_factory=threading.RLock)
+
+    def __reduce__(self) -> tuple[Callable[[Row], "Bench"], tuple[Row]]:
+        return arrive, ({**vars(self), "log": None, "methods": {}, "lock": None},)
+
+    def options(self, name: str) -> Row:
+        """Of the method's `build`."""
+        reads = METHODS[name].graph_type not in ("none", "tree")
+        return {"extraction": self.extraction} if reads and self.extraction else {}
+
+    def folder(self, name: str) -> str:
+        """The name of a method's index in the cache, a hash of what decides it."""
+        if name not in self.folders:
+            decides = name, self.corpus, self.llm.name, self.encoder, self.options(name)
+            self.folders[name] = index_folder(*decides).name
+        return self.folders[name]
+
+    def key(self, name: str, asked: Question) -> str:
+        """What a finished question is kept under."""
+        parts = [code_version(Path(__file__).parent), self.folder(name), self.corpus.name, self.k]
+        parts += sorted(vars(asked).items())
+        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+    def owner(self, name: str) -> str:
+        """The method over whose graph this one is made, itself where it builds its own."""
+        method = METHODS[name]
+        shares = hasattr(method, "from_index") or hasattr(method, "from_graph")
+        return LEADERS.get(method.graph_type, name) if shares else name
+
+    def graph_key(self, name: str) -> str:
+        """Where the log keeps what the method's graph took."""
+        return f"graph {self.folder(self.owner(name))}"
+
+    def open(self, name: str) -> Method:
+        """The method, with its index from the cache or built now."""
+        with self.lock:
+            if name not in self.methods:
+                method: Any = METHODS[name]
+                given, owner = {"llm": self.llm, "encoder": self.encoder}, self.owner(name)
+                if owner == name:
+                    opened = self.counted(name, {**given, **self.options(name)})
+                elif hasattr(method, "from_index"):
+                    opened = method.from_index(vars(self.open(owner))["index"], **given)
+                else:
+                    opened = method.from_graph(graph_of(self.open(owner)), **given)
+                self.methods[name] = opened
+            return self.methods[name]
+
+    def counted(self, name: str, given: Row) -> Method:
+        """A method with an index of its own, and in the log what that took. An index that was built
+        when nobody counted is built again, which costs nothing by rules and by recorded replies.
+        """
+        before = self.llm.ledger.snapshot()
+        method, state = open_method(name, self.corpus, **given)
+        if self.log is not None and self.graph_key(name) not in self.log.rows:
+            if state == "reused":
+                METHODS[name].build(self.corpus, **given)
+            graph, spent = graph_of(method), self.llm.ledger - before
+            row: Row = {"nodes": len(graph.nodes), "edges": len(graph.edges)} if graph else {}
+            for stage in ("build", "index"):
+                row[f"{stage} prompt tokens"] = spent[stage].prompt_tokens
+                row[f"{stage} completion tokens"] = spent[stage].completion_tokens
+            self.log.add({"key": self.graph_key(name), **row})
+        return method
+
+
+def arrive(state: Row) -> Bench:
+    """The bench in another process, the same one each time, so that methods are opened once."""
+    if state["id"] not in ARRIVED:
+        ARRIVED[state["id"]] = Bench(**{**state, "lock": threading.RLock()})
+    return ARRIVED[state["id"]]
+
+
+def graph_of(method: Any) -> Any:  # any method; its Graph, or None
+    """The graph that a method is built over."""
+    inner = getattr(method, "retriever", method)
+    communities = getattr(getattr(inner, "index", None), "communities", None)
+    return getattr(communities or inner, "graph", None)
+
+
+def ask(bench: Bench, name: str, asked: Question) -> Row:
+    """One question answered by one method: what was said, found, read and paid."""
+    method, seen = bench.open(name), Asked()
+    token, start = ASKED.set(seen), perf_counter()
+    try:
+        answer = method.answer(asked.text, bench.k, method.short_task)
+    finally:
+        ASKED.reset(token)
+    seconds = round(perf_counter() - start, 4)
+    context = context_of([(task, fields) for task, fields, _ in seen])
+    row: Row = {"key": bench.key(name, asked), "method": name, "question": asked.id}
+    if isinstance(method, TreeMethod):
+        row["layers"] = method.layers_of(answer.retrieval)
+    tokens = [(reply.prompt_tokens, reply.completion_tokens) for _, _, reply in seen]
+    row |= dict(zip(("prompt tokens", "completion tokens"), map(sum, zip((0, 0), *tokens))))
+    row |= {"answer": answer.text, "retrieved": answer.retrieval.ids, "calls": len(seen)}
+    row |= {"seconds": seconds, "context tokens": count_tokens(context)}
+    writing = [reply.replayed for task, _, reply in seen if task.stage == "answer"]
+    row["by"] = method.llm.signed(Counts(len(writing), replayed=sum(writing)))
+    return row | coverage(context, asked.answers)
+
+
+def ask_some(bench: Bench, name: str, questions: Sequence[Question]) -> list[Row] | str:
+    """Several questions answered, or why the method cannot; in a thread or in another process."""
+    try:
+        return [ask(bench, name, asked) for asked in questions]
+    except MiniragError as error:
+        if not str(error).startswith(NEEDS_MODEL):
+            raise
+        return str(error)
+
+
+def ask_all(
+    bench: Bench, log: Log, todo: Sequence[Part], failed: dict[str, str], executor: Executor | None
+) -> None:
+    """Ask, and log rows as they come; `failed` gets the methods that turn out to need a model."""
+    with progress(description="bench", total=sum(len(some) for _, some in todo)) as bar:
+
+        def finish(part: Part, found: list[Row] | str) -> None:
+            if isinstance(found, str):
+                failed[part[0]] = found
+            else:
+                for row in found:
+                    log.add(row)
+            bar.update(len(part[1]))
+
+        if executor is None:
+            bench.llm.each(lambda part: finish(part, ask_some(bench, *part)), todo)
+            return
+        futures = {executor.submit(ask_some, bench, *part): part for part in todo}
+        try:
+            for future in as_completed(futures):
+                finish(futures[future], future.result())
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+@dataclass(frozen=True)
+class Result:
+    """leaderboard: a row a method; graphs: one for each graph, and each index that took a model;
+    answers: one a method and question; folder: where the log is.
+    """
+
+    leaderboard: list[Row]
+    graphs: list[Row]
+    answers: list[Row]
+    folder: Path
+
+
+def run_bench(
+    corpus: Corpus, names: Sequence[str] | None = None, llm: LLM | str = "offline",
+    encoder: str = "minilm", extraction: str | None = None, k: int = 5,
+    folder: str | Path | None = None, baseline: str = "vanilla", follow: Follow = "paper",
+    executor: Executor | None = None,
+) -> Result:  # fmt: skip
+    """Ask every method every question of a corpus that has an accepted answer, and score what they
+    say and find.
+
+    names: of methods; None for all. extraction: triples that came with the corpus, by name; None
+    has the text read by `llm`. k: passages. folder: of the log; by default in the cache folder.
+    baseline: the method that the others are compared with. follow: whose scores, see
+    `score_answer`. executor: any `concurrent.futures.Executor`, over methods and questions; one of
+    processes needs an `llm` that `travels`. The seconds of a question depend on it, nothing else.
+    Raises `MiniragError` where no question can be scored, or no method runs.
+    """
+    questions = [asked for asked in corpus.questions if asked.answers]
+    if not questions:
+        raise MiniragError(
+            f"{corpus.name!r} has no question with an accepted answer, so nothing can be scored. "
+            f"Write some into questions.jsonl, a line each: {EXAMPLE}."
+        )
+    names = list(dict.fromkeys(names or [method.name for method in METHODS.values()]))
+    folder, model = Path(folder or cache_folder() / "bench" / corpus.name), load_llm(llm)
+    log = Log(folder / LOG)
+    bench, todo = Bench(corpus, Watched(model), encoder, extraction, k, log), list[Part]()
+    failed = {name: NEEDS_TRAINING for name in names if METHODS[name].needs_training}
+    if not model.is_model:
+        failed |= {name: NEEDS_MODEL for name in names if METHODS[name].needs_model}
+
+    def prepare(name: str) -> None:
+        left = [asked for asked in questions if bench.key(name, asked) not in log.rows]
+        try:
+            if left or bench.graph_key(name) not in log.rows:
+                bench.open(name)
+        except Waiting:
+            raise
+        except MiniragError as error:
+            failed[name] = str(error)
+            return
+        size = BATCH if executor else 1
+        todo.extend((name, left[start : start + size]) for start in range(0, len(left), size))
+
+    able = [name for name in names if name not in failed]
+    bench.llm.each(prepare, progress(able, description="indices", unit="method"))
+    ask_all(bench, log, todo, failed, executor)
+    ran = [name for name in names if name not in failed]
+    if not ran:
+        raise MiniragError(f"no method ran. {names[0]}: {failed[names[0]]}")
+    rows = {name: [log.rows[bench.key(name, asked)] for asked in questions] for name in ran}
+    answers = scored(rows, questions, {chunk.id for chunk in corpus.chunks}, k, follow)
+    graphs: dict[str, Row] = {}
+    for name in ran:
+        kind, took = METHODS[name].graph_type, {**log.rows[bench.graph_key(name)], "key": ""}
+        if kind != "none" or any(took.values()):
+            told = {"graph": kind, "methods": [], **took}
+            del told["key"]
+            graphs.setdefault(repr(told), told)["methods"].append(name)
+    board = leaderboard(names, answers, failed, baseline)
+    return Result(board, list(graphs.values()), answers, folder)
