@@ -317,6 +317,7 @@ def done(folder):
     return log.read_bytes().count(b"\n") if log.exists() else 0
 
 
+@pytest.mark.slow
 def test_killed_twice(tmp_path):
     killed_and_started_again(tmp_path, 2)
 

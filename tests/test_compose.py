@@ -325,7 +325,7 @@ def test_the_list_of_calls_is_whole():
     assert set(CALLED) == {name for name, each in OPERATORS.items() if each.kind != "question"}
 
 
-@pytest.mark.paper("Survey", "tab-3")
+@pytest.mark.paper("Survey", "tab-3", "alg-1")
 @pytest.mark.parametrize("name", [n for n, m in METHODS.items() if not m.needs_model])
 def test_a_row_does_not_lie(name, monkeypatch):
     called = set()

@@ -312,6 +312,7 @@ def built(professors):
     return RAPTOR.build(professors, encoder="lsa", reduction="pca", dim=5, rows_per_cluster=5)
 
 
+@pytest.mark.paper("Survey", "tab-8")
 def test_summaries_are_passages_named_by_their_node(built, professors):
     summary = next(each for each in built.graph.nodes if each.type == "summary")
     found = built.retrieve(summary.description, k=3)

@@ -40,6 +40,11 @@ APART = {
         12,
         1_620,
     ),
+    "the benchmark, and what it finds": (
+        r"evaluate/(bench|survey_metrics)|cli/bench|reproduce/compositions",
+        4,
+        700,
+    ),
 }
 MAX_FILE = 300  # lines of a file, all of them
 MAX_ANY, MAX_IGNORED = 20, 20

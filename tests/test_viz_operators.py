@@ -95,11 +95,6 @@ def test_the_layout_is_one():
     assert places["node Link"] == places["relationship VDB"] == places["subgraph Steiner"]
 
 
-def test_all_of_a_kind_in_one_panel():
-    panel = viz.draw_operators("community")
-    assert panel.text.count("out: communities") == 3
-
-
 # By hand.
 
 

@@ -163,12 +163,6 @@ def draw_operator(name: str) -> Figure:
     return draw_panels(sides, title=title, caption=caption.format(i=told[0], o=told[1]))
 
 
-def draw_operators(kind: str) -> Figure:
-    """Every operator of a kind, such as "node", each as `draw_operator` draws it."""
-    named = (name for name, operator in OPERATORS.items() if operator.kind == kind)
-    return draw_panels(map(draw_operator, named))
-
-
 def draw_side(head: str, marks: Marks, colour: str, example: Example) -> Scene:
     """One side: the graph where something of it is marked, and below it passages and texts."""
     scene = Scene(WIDE, 26)
