@@ -122,19 +122,10 @@ def minirag(version: bool = VERSION) -> None:
     """
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (ask, compare, bench, methods, operators, recommend)
-COMMANDS += (
-    paper_map,
-    handouts,
-    lab,
-    refresh,
-    recordings,
-    check,
-    fetch,
-    reproduce,
-    record,
-    train,
-)  # as --help lists them
+COMMANDS: tuple[Callable[..., None], ...] = (  # as --help lists them
+    ask, compare, methods, operators, recommend, bench, paper_map, handouts, lab, refresh,
+    recordings, check, fetch, reproduce, record, train,
+)  # fmt: skip
 for command in COMMANDS:
     panel = MAINTAINERS if command in (handouts, recordings, refresh) else None
     app.command("map" if command is paper_map else None, rich_help_panel=panel)(command)

@@ -12,7 +12,6 @@ a run that was killed goes on where it stopped.
 """
 
 import hashlib
-import json
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, as_completed
@@ -27,11 +26,11 @@ from ..core.display import progress
 from ..core.errors import MiniragError
 from ..core.files import cache_folder
 from ..llm import LLM, Counts, Waiting, load_llm
-from ..llm.replay import ASKED, Asked, Watched, append_row, mend_end
 from ..methods import METHODS, Method
 from ..methods.raptor import TreeMethod
 from ..methods.store import code_version, index_folder, open_method
 from ..text.tokens import count_tokens
+from .bench_log import ASKED, Asked, Log, Watched
 from .survey_metrics import Follow, Row, context_of, coverage, leaderboard, scored
 
 # Over whose graph, or index of reports, the methods of a graph type are made.
@@ -45,31 +44,6 @@ EXAMPLE = '{"question": "Who ...?", "answers": ["..."], "gold": ["PASSAGE"]}'
 NEEDS_TRAINING = "needs training, on other questions than these"
 Part = tuple[str, Sequence[Question]]  # a method and questions for it
 ARRIVED: dict[str, "Bench"] = {}  # in another process
-
-
-class Log:
-    """Rows by their `key`, each appended to a file as it comes; the half of a last line that a
-    killed run left is dropped.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.rows = path, dict[str, Row]()
-        data = path.read_bytes() if path.exists() else b""
-        whole, _, torn = data.rpartition(b"\n")
-        mend_end(path, len(data) - len(torn))
-        for number, line in enumerate(whole.split(b"\n") if whole else (), start=1):
-            try:
-                row = json.loads(line)
-                self.rows[row["key"]] = row
-            except (ValueError, TypeError, KeyError):
-                raise MiniragError(
-                    f"{path}, line {number}: no row of a bench. Delete that line, or give another "
-                    "folder."
-                ) from None
-
-    def add(self, row: Row) -> None:
-        append_row(self.path, row, sync=False)
-        self.rows[row["key"]] = row
 
 
 @dataclass(eq=False)

@@ -5,17 +5,13 @@ import json
 import os
 import threading
 from concurrent.futures import Future
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import MiniragError
 from ..prompts.task import Fields, Messages, Task
 from .base import LLM, Completion
-from .ledger import Counts
 
-Asked = list[tuple[Task, Fields, Completion]]
-ASKED: ContextVar[Asked | None] = ContextVar("ASKED", default=None)  # by the question under way
 Row = dict[str, Any]  # key, task, model, is_model, reply, and the tokens
 TOKENS = ("prompt_tokens", "completion_tokens")
 START = b'{"key": "'  # of every line that a recorder writes
@@ -176,34 +172,6 @@ class Recorder(LLM):
             mine.set_exception(error)
             raise
         return completion
-
-
-class Watched(LLM):
-    """A model that notes what the question under way asks it, in whichever thread, and that is
-    asked each prompt of building and indexing once.
-    """
-
-    def __init__(self, live: LLM) -> None:
-        super().__init__()
-        self.live, self.name, self.is_model = live, live.name, live.is_model
-        self.travels, self.waits, self.known = live.travels, live.waits, dict[str, Completion]()
-
-    def __getstate__(self) -> Row:
-        return {**vars(self), "known": {}}
-
-    def signed(self, spent: Counts) -> str:
-        return self.live.signed(spent)
-
-    def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
-        if task.stage in ("build", "index"):
-            key = prompt_key(task, messages)
-            if key not in self.known:
-                self.known[key] = self.live.complete(task, messages, fields)
-            return self.known[key]
-        reply = self.live.complete(task, messages, fields)
-        if (asked := ASKED.get()) is not None:
-            asked.append((task, fields, reply))
-        return reply
 
 
 def append_row(path: Path, row: Row, sync: bool = True) -> None:

@@ -34,8 +34,7 @@ METHODS: dict[str, type[Method]] = {
         *(GraphRAGLocal, GraphRAGGlobal, TextSummaries, SemanticSearch),
         *(GraphRAGER, GraphRAGCC, VGraphRAGCC, VGraphRAG, CheapRAG, FastGraphRAG),
         *(LightRAGLocal, LightRAGGlobal, LightRAGHybrid, PathRAG, PathRAGLight),
-        *(RAPTOR, RAPTORK),
-        *(GRAG, GRetriever),
+        *(RAPTOR, RAPTORK, GRAG, GRetriever),
         *(ToG, ToG2, KGP, DALK, ChainOfKnowledge),
     )
 }

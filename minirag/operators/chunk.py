@@ -48,11 +48,13 @@ def vdb(questions: Queries, index: TextIndex) -> list[ChunkStep]:
     return [scored_step("chunk vdb", summary, index.labels, scores) for scores in similarities]
 
 
-def average(first: ChunkStep, second: ChunkStep, labels: Sequence[str]) -> ChunkStep:
+def average(
+    first: ChunkStep, second: ChunkStep, labels: Sequence[str], share: float = 0.5
+) -> ChunkStep:
     """The mean of two chunk scorings of one question, each moved to [0, 1] first (HippoRAG's
-    uncertainty ensemble).
+    uncertainty ensemble). share: what the second counts for, of 1.
     """
-    scores = (min_max(first.scores) + min_max(second.scores)) / 2
+    scores = (1 - share) * min_max(first.scores) + share * min_max(second.scores)
     return scored_step(
         "ensemble", f"mean of {first.operator} and {second.operator}", labels, scores
     )

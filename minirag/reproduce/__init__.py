@@ -1,5 +1,3 @@
 """One file a table: what `minirag reproduce TARGET` runs and compares."""
 
 from .retrieval_tables import ROWS, TARGETS, build_row, reproduce_table
-
-__all__ = ["ROWS", "TARGETS", "build_row", "reproduce_table"]

@@ -25,7 +25,7 @@ from ..evaluate.metrics import (
     interval,
     load_expected,
     verdict,
-)
+)  # fmt: skip
 from ..index.vectors import AnyEncoder
 from ..llm import LLM
 from ..llm.recorded import recording

@@ -15,7 +15,7 @@ from ..index.vectors import AnyEncoder
 from ..llm import load_llm
 from ..methods import METHODS, HippoRAG, HippoRAGPassages, Method
 from ..methods.rich_graph import rich_graph_of
-from . import agents, answers, judged
+from . import agents, answers, compositions, judged
 from .detours import detours_rows, reproduce_detours
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce
@@ -90,6 +90,7 @@ TARGETS = {
     "musique": FULL.format("MuSiQue"),
     "2wikimultihopqa": FULL.format("2WikiMultiHopQA"),
     "hotpotqa": FULL.format("HotpotQA"),
+    "compositions": "rung 1: which retrieval without a model finds most evidence, nested folds",
 }
 OWN: dict[str, Callable[..., dict[str, Any]]] = {
     "paths": reproduce_paths,
@@ -98,6 +99,7 @@ OWN: dict[str, Callable[..., dict[str, Any]]] = {
     "answers": answers.reproduce_answers,
     "judged": judged.reproduce_judged,
     "agents": agents.reproduce_agents,
+    "compositions": compositions.reproduce_compositions,
 }
 OWN_ROWS = ("dulce", *OWN)  # targets with rows of their own; the others share `ROWS`
 
@@ -148,6 +150,7 @@ def row_names(target: str, all_rows: bool = True) -> list[str]:
         "answers": answers.row_names(),
         "judged": judged.row_names(),
         "agents": agents.row_names(all_rows),
+        "compositions": compositions.row_names(),
     }
     return own.get(target) or [row.name for row in ROWS]
 

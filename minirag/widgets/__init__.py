@@ -11,10 +11,3 @@ from .graphrag import HierarchyExplorer, PackingExplorer
 from .hippo import HippoExplorer, WalkExplorer
 from .pruning import PathExplorer, PruningExplorer
 from .questions import RetrievalBrowser, StanceExplorer
-
-__all__ = [
-    "AgentWalk", "Choice", "ChunkExplorer", "ChunkSizeExplorer", "Explorer",
-    "HierarchyExplorer", "HippoExplorer", "PackingExplorer",
-    "PathExplorer", "PruningExplorer", "RetrievalBrowser", "Slider", "StanceExplorer", "Switch",
-    "WalkExplorer", "WalkStepper", "walk_stepper",
-]  # fmt: skip
