@@ -107,6 +107,9 @@ VALUES = [
     (["recommend", *FACTS, "--index", WRONG], ["none", "little", "much"]),
     (["recommend", *FACTS, "--index", "none", "--tokens", WRONG], ["any"]),
     (["recommend", *FACTS[:4], "--model", "no", "--passages", WRONG], ["yes", "no"]),
+    (["bench", "professors", "--methods", f"bm25,{WRONG}"], ["dense"]),
+    (["bench", "professors", "--methods", "bm25", "--baseline", WRONG], ["bm25"]),
+    (["bench", "professors", "--methods", "bm25", "--columns", WRONG], ["accuracy", "calls"]),
     (["check", WRONG], list_exercises()),
     (["map", WRONG], ["Wang", "PathRAG", "GraphRAG", "Survey", "GRAG"]),
 ]
@@ -143,6 +146,8 @@ def test_every_value_with_a_name_is_in_the_list():
         "exercise",
         "wanted",
         "task",
+        "baseline",
+        "columns",
         "hops",
         "index",
         "tokens",

@@ -86,7 +86,9 @@ def bench(
     if json_file:
         by: dict[str, Any] = {"corpus": texts.name, "llm": asked.name, "encoder": encoder}
         written.append(write_atomic(json_file, json.dumps({**by, **told}, ensure_ascii=False)))
-    wanted = [] if columns == "all" else ["method", "graph", "n", *columns.split(","), "note"]
+    there = ["all", *dict.fromkeys(key for row in result.leaderboard for key in row)]
+    picked = columns.split(",") if columns == SHORT else split_names(columns, there, "column")
+    wanted = [] if columns == "all" else ["method", "graph", "n", *picked, "note"]
     if len({row["answers by"] for row in result.leaderboard if "answers by" in row}) > 1:
         wanted += ["answers by"] * bool(wanted)
     show_rows(result.leaderboard, wanted, as_markdown)
