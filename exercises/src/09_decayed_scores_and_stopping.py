@@ -120,7 +120,7 @@ found = decayed_scores(pooled, 10, 0.8)
 assert found is not None and not isinstance(found, dict), "return a list of pairs (entity, score), the best first"
 assert pooled == [("C", 0.6), ("B", 0.7), ("A", 0.9), ("B", 0.8)], "the list that was handed in has changed its order: use sorted, which makes a new list"
 assert sorted(entity for entity, _ in found) == ["A", "B", "C"], f"A, B and C appear once each; yours: {found}"
-scores = dict(found)
+scores, expected = dict(found), {"A": 0.404396, "B": 0.225020, "C": 0.024457}
 assert not close(scores["B"], 0.7 * exp(-1.6) + 0.8 * exp(-3.2)), "the ranks are places in the list as it was given: sort the chunks by score first"
 assert not close(scores["A"], 0.9), "your rank begins at 0: the order is right, but every score is e^alpha times too large; here the first rank is 1"
 assert not close(scores["B"], 0.7 * exp(-1.6) + 0.8 * exp(-2.4)), "your best chunk comes last: sort with the highest score first"
@@ -130,7 +130,6 @@ assert not close(scores["B"], 0.7 * exp(-2.4)), "B's second chunk has replaced t
 assert not close(scores["B"], 0.8 * exp(-1.6)), "only the best chunk of B counts in your version: all of its chunks among the top_k do"
 assert not close(scores["A"], exp(-0.8)), "only the weights are added up: multiply each by the chunk's score"
 assert not close(scores["A"], 0.9 / 2), "one divided by rank + 1 is another decay: the weight is e to the power of -alpha times the rank"
-expected = {"A": 0.404396, "B": 0.225020, "C": 0.024457}
 assert all(close(scores[entity], expected[entity]) for entity in expected), f"expected {expected}; yours: {scores}"
 assert [entity for entity, _ in found] != ["C", "B", "A"], "the worst entity comes first: turn the last sorting round"
 late = decayed_scores([("A", 1.0), ("B", 0.95), ("B", 0.9)], 10, 0.3)
@@ -141,10 +140,8 @@ assert len(two) == 2, "with top_k = 2 only A and B have a chunk that counts: is 
 assert not close(dict(two).get("B", 0), scores["B"]), "you keep top_k entities; top_k counts chunks, and is applied before the sum"
 assert dict(two).keys() == {"A", "B"}, "you cut the list before it is sorted: the top_k best chunks are kept, not the first ones"
 assert close(dict(two)["B"], 0.161517), f"with top_k = 2 B has 0.8 times 0.2019; yours: {dict(two)['B']}"
-equal = decayed_scores([("X", 0.5), ("Z", 0.5), ("Y", 0.5)], 10, 0.8)
-assert [entity for entity, _ in equal] == ["X", "Z", "Y"], "of equal scores the earlier chunk ranks higher: sort by the score alone"
-below = dict(decayed_scores([("A", 0.5), ("B", -0.5)], 10, 0.8))
-assert below.get("B", 0) < 0, "a score below zero counts as it is: do not leave it out or raise it to zero"
+assert [entity for entity, _ in decayed_scores([("X", 0.5), ("Z", 0.5), ("Y", 0.5)], 10, 0.8)] == ["X", "Z", "Y"], "of equal scores the earlier chunk ranks higher: sort by the score alone"
+assert dict(decayed_scores([("A", 0.5), ("B", -0.5)], 10, 0.8)).get("B", 0) < 0, "a score below zero counts as it is: do not leave it out or raise it to zero"
 assert list(decayed_scores([], 10, 0.8)) == [], "without chunks there is no entity: return an empty list"
 
 # %% [markdown]
@@ -274,6 +271,11 @@ kg = [
     ("Thrane Medal", "named after", "Adela Thrane"),
     ("Gannet Prize", "founded by", "Agnes Wendle"),
 ]
+
+# %% [markdown]
+# The *content words* of a text are its words without the stop words:
+
+# %%
 STOP_WORDS = set("a an and did do does for has have in is of on the to was what which who".split())
 
 
@@ -347,12 +349,17 @@ assert enough("Is St. Ives in Kent?", [("St. Ives", "lies in", "Kent")]), "St. I
 #
 # </details>
 #
-# In the next cell only the three reasons matter to you. `tried` serves the checks: it counts how often your walk asks its rule.
+# What your walk returns, and the three reasons:
 
 # %%
 Walked = namedtuple("Walked", "evidence reason calls")
+for reason in (ENOUGH, EXHAUSTED, NO_RELATION):
+    print(reason)
 
+# %% [markdown]
+# The next cell is for the checks alone: `tried` counts how often your walk asks its rule.
 
+# %%
 def tried(says_yes, start, kg, depth):
     """Your walk, and what its rule was shown at each call; gives up after fifty calls."""
     shown = []
@@ -368,9 +375,6 @@ def tried(says_yes, start, kg, depth):
     except RecursionError:
         return None, shown
 
-
-for reason in (ENOUGH, EXHAUSTED, NO_RELATION):
-    print(reason)
 
 # %% nbgrader={"grade": false, "grade_id": "walk", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def walk(question, start, kg, depth, rule):
@@ -395,8 +399,7 @@ def walk(question, start, kg, depth, rule):
 #   ask the rule, and on yes return with `ENOUGH` and `step` calls."
 
 # %% nbgrader={"grade": true, "grade_id": "test-walk", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-never, at_once = (lambda evidence: False), (lambda evidence: True)
-chain = [(f"n{number}", "next", f"n{number + 1}") for number in range(90)]
+never, chain = (lambda evidence: False), [(f"n{number}", "next", f"n{number + 1}") for number in range(90)]
 walked, shown = tried(never, "n0", chain, 3)
 assert len(shown) <= 50, "your walk does not end: with depth 3 it has asked the rule more than fifty times"
 assert walked is not None, "walk returns nothing: return Walked(evidence, reason, calls) after the last depth, too"
@@ -409,7 +412,7 @@ assert sorted(walked[0]) == chain[:3], f"from n0 with depth 3 the evidence is {c
 assert [len(seen) for seen in shown] == sorted({len(seen) for seen in shown}), "the rule sees the new triples only: show it all the evidence"
 assert walked[1] == EXHAUSTED, f"the rule has never said yes, and more triples follow: the reason is EXHAUSTED; yours: {walked[1]!r}"
 assert walked[2] == len(shown) == 3, f"three depths, three calls of the rule; calls says {walked[2]}, and the rule was asked {len(shown)} times"
-walked, shown = tried(at_once, "n0", chain, 3)
+walked, shown = tried(lambda evidence: True, "n0", chain, 3)
 assert walked and walked[1] == ENOUGH, "a rule that says yes at once has to stop the walk with the reason ENOUGH"
 assert len(walked[0]) == 1, "the rule said yes after the first depth, and your walk went on"
 assert walked[2] == 1, f"one depth, one call; yours: {walked[2]}"
@@ -417,15 +420,12 @@ walked, shown = tried(never, "n88", chain, 5)
 assert walked and walked[0][:1] == chain[88:89] and chain[87] not in walked[0], "your walk also follows triples against their direction: outward only, from head to tail"
 assert walked and walked[1] == NO_RELATION, "the chain ends two steps after n88: where no triple leads on, the reason is NO_RELATION"
 assert walked[2] == len(shown) == 2, f"where no triple leads on the rule is not asked again; calls says {walked[2]}, and the rule was asked {len(shown)} times"
-walked, shown = tried(never, "n88", chain, 2)
-assert walked and walked[1] == EXHAUSTED, "the last depth still had a new triple: do not look ahead after it, the reason is EXHAUSTED"
-circle = [("a", "next", "b"), ("b", "next", "a"), ("a", "next", "c")]
-walked, shown = tried(never, "a", circle, 6)
+assert (walked := tried(never, "n88", chain, 2)[0]) and walked[1] == EXHAUSTED, "the last depth still had a new triple: do not look ahead after it, the reason is EXHAUSTED"
+walked, shown = tried(never, "a", [("a", "next", "b"), ("b", "next", "a"), ("a", "next", "c")], 6)
 assert walked and len(walked[0]) >= 3, "you leave out triples that lead back to an entity seen before: only triples that are in the evidence already are left out"
 assert len(walked[0]) == 3, "in a circle triples are collected again and again: leave out those that are in the evidence"
 assert walked[1] == NO_RELATION, "in a circle nothing new comes after the second depth: the reason is NO_RELATION"
-walked, shown = tried(lambda evidence: ("n2", "next", "n3") in evidence, "n0", chain, 3)
-assert walked and walked[1] == ENOUGH, "the rule says yes at the last depth: ask it there, too, before you say EXHAUSTED"
+assert (walked := tried(lambda evidence: ("n2", "next", "n3") in evidence, "n0", chain, 3)[0]) and walked[1] == ENOUGH, "the rule says yes at the last depth: ask it there, too, before you say EXHAUSTED"
 walked, shown = tried(never, "Haldry Observatory", kg, 2)
 assert sorted(walked[0]) == sorted(kg[:5]), f"two depths from the observatory lead to five triples; yours: {walked[0]}"
 

@@ -23,7 +23,6 @@ from collections import namedtuple
 import numpy as np
 
 import minirag as mr
-from minirag.operators.pool import Parts
 
 news = mr.load_corpus("harbor_news")
 theirs = mr.METHODS["vgraphrag"].build(news, encoder="lsa")
@@ -53,7 +52,7 @@ print(theirs)
 
 # %% nbgrader={"grade": false, "grade_id": "from-sums", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def from_sums(edges, node_scores, chunk_edges):
-    """edges: [(node, node), ...]. Returns two lists: scores of the relations, scores of the chunks."""
+    """edges: [(node, node), ...]. Returns two lists: the relations' scores, the chunks' scores."""
     ### BEGIN SOLUTION
     edge_scores = [node_scores[head] + node_scores[tail] for head, tail in edges]
     chunk_scores = [sum(edge_scores[edge] for edge in stated) for stated in chunk_edges]
@@ -140,8 +139,7 @@ assert len(nearest(asked, rows, 10)) == 4, "with k = 10 and four rows all four a
 # A VDB does not care what a row is. `tables` has four kinds of rows, each with labels and vectors:
 
 # %%
-encoder = theirs.vectors.encoder
-parts = Parts(theirs.graph, theirs.llm, encoder, reports=theirs.index)
+parts, encoder = theirs.parts, theirs.parts.encoder
 indices = {"nodes": parts.node_index, "relations": parts.relationship_index}
 indices |= {"passages": parts.chunk_index, "reports": parts.report_index[1]}
 tables = {kind: (index.labels, index.vectors) for kind, index in indices.items()}
@@ -196,7 +194,8 @@ for kind, labels in search_all(encoder.encode([first], kind="query")[0], tables,
 # The package has the Survey's operators in `mr.OPERATORS`. Each says what it takes and what it gives:
 
 # %%
-for name in ("question Vector", "node VDB", "relationship Onehop", "subgraph Steiner", "node Agent"):
+shown = ("question Vector", "node VDB", "relationship Onehop", "subgraph Steiner", "node Agent")
+for name in shown:
     print(repr(mr.OPERATORS[name]))
 
 # %% [markdown]
@@ -214,7 +213,8 @@ for name in ("node VDB", "subgraph Steiner", "node Agent"):
 # An operator can run if for every slot that is not optional *some* operator before it gives a type of that slot. What was given stays there: several operators
 # may take the same thing. Write the checker. It returns the first operator that cannot run, and `None` where all of them can.
 #
-# (For `node Agent` the package is stricter. It has two slots for nodes, and they need two different operators. Here one is enough.)
+# (Two operators are special. `node Agent` has two slots for nodes, and the package wants two different operators for them; here one is enough. `node PPR` takes
+# passages only where these are nodes of the graph, too; the checker knows no graph, so it always asks for them.)
 #
 # **Predict first.** *question Vector, node VDB, chunk Occurrence, relationship Onehop*: which operator is returned?
 #
@@ -226,7 +226,7 @@ for name in ("node VDB", "subgraph Steiner", "node Agent"):
 
 # %% nbgrader={"grade": false, "grade_id": "check", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def check(operators):
-    """operators: a list, in the order in which they run. Returns the first that cannot run, or None."""
+    """operators: a list, in the order they run in. Returns the first that cannot run, or None."""
     ### BEGIN SOLUTION
     given, stuck = set(), []
     for operator in operators:
@@ -449,7 +449,8 @@ print(f"{'nothing taken out':26}  recall {all_of_it.recall:.3f}  {all_of_it.toke
 for gone in [str(operator) for operator in whole if operator.kind != "question"]:
     less = measured(without(whole, gone))
     same = sum(a == b for a, b in zip(less.ids, all_of_it.ids))
-    print(f"{gone + ' taken out':29}  {less.recall:.3f}  {less.tokens:5.0f}  same passages: {same} of 25")
+    numbers = f"{less.recall:.3f}  {less.tokens:5.0f}  same passages: {same} of 25"
+    print(f"{gone + ' taken out':29}  {numbers}")
 
 # %% [markdown]
 # The table does not show that nodes, relations and reports are of no use. It shows that evidence recall cannot see them: they stand in the prompt, cost tokens, and may help a model that
@@ -495,7 +496,7 @@ for _ in range(300):
     drawn, expected = random.choices(pool, k=random.randint(1, 8)), None
     for place, operator in enumerate(drawn):
         try:
-            operator.sources([each.gives for each in drawn[:place]])
+            operator.sources([each.gives for each in drawn[:place]], "knowledge and passage")
         except MiniragError:
             expected = expected or operator
     assert check(drawn) is expected, f"in {[str(each) for each in drawn]} the package says that {expected} cannot run; yours: {check(drawn)}"
