@@ -16,8 +16,8 @@ Fields that are read, by set. Others may be there, and those in brackets may be 
   question query, answer, question_type and evidence_list with title and fact.
 - popqa (github.com/AkariAsai/self-rag, with passages): question, possible_answers (a list, or its
   JSON), [id, prop, ctxs with text and [title]]. The TSV of PopQA's authors has no ctxs, so that its
-  corpus has no passages, unless a file of rows with question and ctxs is named as well. The
-  survey's accuracies are shares of the 1,399 questions of this file.
+  corpus has no passages, unless a file of rows with question and ctxs is named as well.
+  Self-RAG's file has 1,399 questions, and the survey's accuracies are counts out of 1,399.
 - quality (github.com/nyu-mll/quality): title, article, questions with question, options,
   [gold_label from 1, question_unique_id, difficult]. The test split has no gold_label, so that its
   questions have no answer. The survey's 4,609 questions are those of train and dev.
