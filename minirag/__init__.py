@@ -23,6 +23,7 @@ _WHERE = {
     "corpora.shipped_and_folders": "corpus_card list_corpora load_corpus read_corpus read_folder",
     "corpora.fetching": "fetch",
     "corpora.datasets": "load_dataset",
+    "corpora.survey_sets": "read_dataset",
     "corpora.microsoft_index": "load_dulce read_microsoft write_microsoft",
     "corpora.expla_graphs": "load_expla_graphs",
     "corpora.detours": "detours",

@@ -16,6 +16,7 @@ from minirag.cli.opening import KINDS
 from minirag.core.errors import MiniragError
 from minirag.corpora import shipped_and_folders
 from minirag.corpora.datasets import DATASETS
+from minirag.corpora.survey_sets import SETS
 from minirag.encoders.presets import PRESETS, TOKEN_PRESETS
 from minirag.encoders.text_encoders import load_encoder
 from minirag.encoders.token_encoders import load_token_encoder
@@ -169,6 +170,7 @@ def test_every_value_with_a_name_is_in_the_list():
 SPECS = [
     (mr.load_corpus, shipped_and_folders.list_corpora()),
     (mr.load_dataset, ["musique_train", "musique"]),
+    (lambda name: mr.read_dataset(name, "file.json"), SETS),
     (mr.fetch, DATASETS),
     (mr.load_encoder, ENCODERS),
     (load_token_encoder, ENCODERS),
