@@ -41,9 +41,9 @@ APART = {
         1_620,
     ),
     "the benchmark, and what it finds": (
-        r"evaluate/(bench\w*|survey_metrics)|cli/bench|reproduce/compositions",
-        5,
-        740,
+        r"evaluate/(bench\w*|survey_metrics)|cli/bench|reproduce/compositions|corpora/survey_sets",
+        6,
+        860,
     ),
 }
 MAX_FILE = 300  # lines of a file, all of them

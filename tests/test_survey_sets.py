@@ -6,9 +6,9 @@ import warnings
 import pytest
 
 import minirag as mr
-from minirag.core.corpus import Chunk, MultipleChoice, Parted
+from minirag.core.corpus import Chunk
 from minirag.core.errors import MiniragError
-from minirag.corpora.survey_sets import SETS, read_dataset
+from minirag.corpora.survey_sets import SETS, MultipleChoice, Parted, read_dataset
 
 FILLER = " ".join(f"word{n}" for n in range(1300))  # more than one chunk of 1,200 tokens
 FACT = "The ferry to Selm was sold in May."

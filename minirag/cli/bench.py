@@ -109,8 +109,8 @@ def read_questions(path: Path, corpus: "Corpus") -> "Iterator[Question]":
     documents, which stand for all their passages; answers: wordings, or for each of several things
     asked a list of them.
     """
+    from ..corpora.survey_sets import Parted
     from ..evaluate.bench import EXAMPLE
-    from ..evaluate.survey_metrics import Parted
 
     passages: dict[str, list[str]] = {}
     for chunk in corpus.chunks:

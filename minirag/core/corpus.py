@@ -88,25 +88,6 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Parted(Question):
-    """A question that asks several things: `parts` holds the accepted wordings of each, `answers`
-    all of them.
-    """
-
-    parts: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True)
-class MultipleChoice(Question):
-    """A question with options: `letter` ("A" for the first) names the right one, and `answers`
-    holds its text. The options are not part of `text`.
-    """
-
-    options: tuple[str, ...] = ()
-    letter: str = ""
-
-
-@dataclass(frozen=True)
 class Corpus:
     """Documents, their chunks, and, where somebody made them, questions and extractions.
 

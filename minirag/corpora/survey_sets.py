@@ -34,13 +34,13 @@ import json
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from ..core.corpus import Chunk, Corpus, Document, MultipleChoice, Parted, Question
+from ..core.corpus import Chunk, Corpus, Document, Question
 from ..core.errors import MiniragError
 from ..text.chunking import chunk_tokens
 
@@ -48,6 +48,25 @@ Row = Mapping[str, Any]  # a row of JSON, or of a TSV
 Pairs = list[tuple[str, str]]  # title and text: passages, or articles and what was found in them
 Read = tuple[Pairs, list[Question], Pairs]  # passages, questions, and the evidence of these
 Chunker = Callable[[Document], list[Chunk]]
+
+
+@dataclass(frozen=True)
+class Parted(Question):
+    """A question that asks several things: `parts` holds the accepted wordings of each, `answers`
+    all of them.
+    """
+
+    parts: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class MultipleChoice(Question):
+    """A question with options: `letter` ("A" for the first) names the right one, and `answers`
+    holds its text. The options are not part of `text`.
+    """
+
+    options: tuple[str, ...] = ()
+    letter: str = ""
 
 
 def _texts(values: object) -> tuple[str, ...]:

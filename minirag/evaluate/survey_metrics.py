@@ -12,7 +12,6 @@ knows no STRHIT. Its `str_em` is the paper's STRREC, its `str_hit` the paper's S
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean, median
 from typing import Any, Literal
@@ -43,15 +42,6 @@ Row = dict[str, Any]
 BUDGETS = (1000, 2000, 4000, 8000)  # tokens of the context in which the answer is looked for
 SPENT = ("answer words", "context tokens", "calls", "prompt tokens", "completion tokens")
 RAW = (*SPENT, "key", "method", "question", "by", "answer", "retrieved", "seconds", "layers")
-
-
-@dataclass(frozen=True)
-class Parted(Question):
-    """A question that asks several things: `parts` holds the accepted wordings of each, `answers`
-    all of them.
-    """
-
-    parts: tuple[tuple[str, ...], ...] = ()
 
 
 def contains(answer: str, accepted: Iterable[str], letters: bool = False) -> float:
