@@ -89,7 +89,7 @@ def draw_vectors(
     `arrows`; of more as points, in their first two principal components.
 
     `highlight`: labels, or a mapping from a role such as "gold" to labels; the first
-    role is drawn in green, others in red. `write`: the labels that are written; all where empty.
+    role is drawn in green, others in orange. `write`: the labels that are written; all where empty.
     """
     places = np.array(list(vectors.values()), dtype=float)
     if places.ndim != 2 or places.shape[1] < 2 or not np.isfinite(places).all():
