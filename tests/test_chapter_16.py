@@ -73,6 +73,12 @@ def test_one_passage_is_in_two_clusters_of_the_plane_until_the_threshold_is_thre
     assert not {*first} & {*second}
 
 
+def test_bic_chooses_twelve_to_sixteen_clusters_depending_on_the_seed(vectors):
+    five = pca(vectors, 5)
+    best = [1 + int(np.argmin(bic_curve(five, 21, seed))) for seed in range(8)]
+    assert best == [12, 14, 12, 14, 12, 15, 16, 14]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_floor_under_the_variance_takes_the_small_clusters_away(vectors, seed):
     five = pca(vectors, 5)
@@ -165,6 +171,52 @@ def test_which_link_of_the_chain_finds_passages(corpus, fast):
         "link": ["q12", "q13", "q16", "q18"],
         "vdb": ["q04"],
     }
+
+
+def test_without_the_walk_six_of_the_eight_gains_over_flat_search_remain(corpus, flat, fast):
+    base = recall(flat, corpus)
+
+    def above(method):
+        return {
+            q.id for q, gain in zip(corpus.questions, recall(method, corpus) - base) if gain > 0
+        }
+
+    whole = {"q07", "q10", "q12", "q15", "q16", "q17", "q18", "q20"}
+    assert above(fast) == whole
+    assert above(fast.with_options(damping=0)) == whole - {"q07", "q12"}
+
+
+def test_the_extraction_matters_as_much_as_its_reader(corpus):
+    rules = extract(corpus, minirag.load_llm("offline"))
+    found = {}
+    for name in ("fastgraphrag", "hipporag"):
+        for llm in ("offline", "recorded"):  # who names what is in the question
+            method = METHODS[name].build(corpus, llm=llm, extraction=rules)
+            found[name, llm] = round(recall(method, corpus).mean(), 1)
+    assert [*found.values()] == [77.8, 77.8, 84.0, 86.1]
+    for llm in ("offline", "recorded"):
+        own = METHODS["fastgraphrag"].build(corpus, llm=llm)
+        assert len(own.graph.nodes) == 116
+        assert recall(own, corpus).mean() == pytest.approx(61.8, abs=0.05)
+
+
+def test_what_the_walk_reaches_and_what_lies_beside_the_name(corpus, fast):
+    walked = fast.retrieve(corpus.question("q07").text, k=5).trace.last("ppr").scores
+    assert ((walked < 1e-12).sum(), len(walked)) == (40, 522)
+    ends = [(e.source, e.target) for e in fast.graph.edges]
+    start = [n.name for n in fast.graph.nodes].index("Katarzyna Wąsik")
+    beside = {b if a == start else a for a, b in ends if start in (a, b)}
+    degrees = sorted(sum(i in pair for pair in ends) for i in beside)
+    assert degrees == [1, 1, 1, 1, 1, 3, 13]
+
+
+def test_traversal_hides_the_leaf_of_q04_behind_the_sixth_summary(corpus, tree):
+    nodes, q04 = tree.graph.nodes, corpus.question("q04")
+    likeness = tree.node_index.similarities([q04.text])[0]
+    offered = [e.target for e in tree.graph.edges if e.source == len(nodes) - 1]
+    ranked = sorted(offered, key=lambda i: -likeness[i])
+    place = [chunk.id for chunk in corpus.chunks].index(q04.gold[0])
+    assert [place in nodes[i].chunks for i in ranked].index(True) == 5
 
 
 def test_one_spelling_does_not_complete_the_last_failure(corpus, fast, triples):

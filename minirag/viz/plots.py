@@ -83,11 +83,13 @@ def _chart(
 def draw_vectors(
     vectors: Mapping[str, Sequence[float]], axes: tuple[str, str] = ("x", "y"),
     highlight: Highlight | None = None, title: str = "", caption: str = "", arrows: bool = True,
+    write: Sequence[str] = (),
 ) -> Chart:  # fmt: skip
     """Vectors in the plane: of two dimensions as arrows from the origin, or as points where not
     `arrows`; of more as points, in their first two principal components.
 
-    `highlight`: labels, or a mapping from a role such as "gold" to labels; drawn in green.
+    `highlight`: labels, or a mapping from a role such as "gold" to labels; the first
+    role is drawn in green, others in orange. `write`: the labels that are written; all where empty.
     """
     places = np.array(list(vectors.values()), dtype=float)
     if places.ndim != 2 or places.shape[1] < 2 or not np.isfinite(places).all():
@@ -104,12 +106,15 @@ def draw_vectors(
     roles, lines = as_roles(highlight), [f"x: {axes[0]}, y: {axes[1]}"]
     with _chart(lines, title, caption, 5.2, 4.2) as (plane, made):
         for label, (x, y) in zip(vectors, places.tolist()):
-            colour = Colour.GREEN if label in roles else Colour.BLUE
+            colour = Colour.VERMILLION if label in roles else Colour.BLUE
+            if label in roles and roles[label] == next(iter(roles.values())):
+                colour = Colour.GREEN
             if arrows:
                 pen = {"arrowstyle": "->", "color": colour}
                 plane.annotate("", (x, y), (0, 0), arrowprops=pen, zorder=3 - np.hypot(x, y) / 1e3)
             plane.plot(x, y, "o", color=colour, markersize=0 if arrows else 6)
-            plane.annotate(f"  {label}", (x, y), color=colour, fontsize=9)
+            if label in (write or vectors):
+                plane.annotate(f"  {label}", (x, y), color=colour, fontsize=9)
             role = f" [{roles[label]}]" if label in roles else ""
             lines.append(f"  {label}: {x:.2f}, {y:.2f}{role}")
         plane.set(xlabel=axes[0], ylabel=axes[1])
@@ -131,6 +136,7 @@ def draw_lines(
             plane.plot(x, values, label=name)
             lines.append(f"  {name}: " + ", ".join(f"{value:.4g}" for value in values))
         plane.set(xlabel=x_name, ylabel=y_name)
+        plane.locator_params(axis="x", integer=all(value == int(value) for value in x))
         if len(series) > 1:
             plane.legend()
     return made[0]
