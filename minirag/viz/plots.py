@@ -106,9 +106,8 @@ def draw_vectors(
     roles, lines = as_roles(highlight), [f"x: {axes[0]}, y: {axes[1]}"]
     with _chart(lines, title, caption, 5.2, 4.2) as (plane, made):
         for label, (x, y) in zip(vectors, places.tolist()):
-            colour = Colour.VERMILLION if label in roles else Colour.BLUE
-            if label in roles and roles[label] == next(iter(roles.values())):
-                colour = Colour.GREEN
+            colours = {None: Colour.BLUE, next(iter(roles.values()), ""): Colour.GREEN}
+            colour = colours.get(roles.get(label), Colour.VERMILLION)
             if arrows:
                 pen = {"arrowstyle": "->", "color": colour}
                 plane.annotate("", (x, y), (0, 0), arrowprops=pen, zorder=3 - np.hypot(x, y) / 1e3)

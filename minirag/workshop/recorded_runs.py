@@ -106,18 +106,12 @@ def vanilla_answers(llm: LLM, encoder: AnyEncoder | str) -> list[Answer]:
 
 
 # RAPTOR's trees: as they are by default, with clusters for few passages, and by k-means.
-TREES = (
-    ("raptor", {"reduction": "pca"}),
-    ("raptor", answers.SMALL_TREE),
-    ("raptor-k", answers.SMALL_K),
-)
+TREES = answers.AnswerRow("", "raptor", {"reduction": "pca"}), *answers.PROFESSORS[-2:]
 
 
-def tree(
-    part: str, method: str, options: Mapping[str, Any], llm: LLM, encoder: AnyEncoder | str
-) -> None:
+def tree(part: str, row: answers.AnswerRow, llm: LLM, encoder: AnyEncoder | str) -> None:
     """The summaries of a tree."""
-    METHODS[method].build(load_corpus(part), llm=llm, encoder=encoder, **options)
+    METHODS[row.method].build(load_corpus(part), llm=llm, encoder=encoder, **row.options)
 
 
 # What a recording holds: everything that these runs ask.
@@ -130,7 +124,7 @@ RUNS["musique_train"] += (partial(agents.run_rows, "musique_train"),)
 RUNS["harbor_news"] += (local_answers, invented_questions)
 RUNS["textbook"] += (vanilla_answers,)
 for shipped in ("professors", "harbor_news"):
-    RUNS[shipped] += tuple(partial(tree, shipped, *each) for each in TREES)
+    RUNS[shipped] += tuple(partial(tree, shipped, each) for each in TREES)
 
 
 def requests_of(part: str, replies: Mapping[str, str], encoder: AnyEncoder | str) -> list[Request]:
