@@ -200,6 +200,18 @@ def test_the_extraction_matters_as_much_as_its_reader(corpus):
         assert recall(own, corpus).mean() == pytest.approx(61.8, abs=0.05)
 
 
+def test_over_other_graphs_fewer_gains_stay_without_the_walk(corpus):
+    base = recall(METHODS["vanilla"].build(corpus, llm="recorded"), corpus)
+    rules = extract(corpus, minirag.load_llm("offline"))
+    kept = []
+    for options in ({"extraction": "annotations"}, {"extraction": rules}, {}):
+        method = METHODS["fastgraphrag"].build(corpus, llm="recorded", **options)
+        gained = recall(method, corpus) - base > 0.01
+        still = recall(method.with_options(damping=0), corpus) - base > 0.01
+        kept.append(((gained & still).sum(), gained.sum()))
+    assert kept == [(4, 8), (3, 7), (1, 3)]
+
+
 def test_what_the_walk_reaches_and_what_lies_beside_the_name(corpus, fast):
     walked = fast.retrieve(corpus.question("q07").text, k=5).trace.last("ppr").scores
     assert ((walked < 1e-12).sum(), len(walked)) == (40, 522)
