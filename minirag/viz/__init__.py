@@ -10,5 +10,5 @@ from .graphs import draw_graph, draw_walk
 from .layout import layout
 from .operators import draw_operator
 from .passages import Html, marked, show_chunks
-from .plots import Chart, draw_lines, draw_pipeline, draw_points, draw_vectors
+from .plots import Chart, draw_dots, draw_lines, draw_pipeline, draw_points, draw_vectors
 from .scene import SERIES, contrast, style

@@ -1,7 +1,7 @@
 """The pipeline with its *you are here*, and charts that matplotlib draws: vectors, curves, dots."""
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -158,4 +158,22 @@ def draw_points(
             plane.axvline(zero, color=Colour.VERMILLION, linewidth=1.2)
         plane.set_yticks(range(len(rows)), list(rows))
         plane.set(xlabel=name, ylim=(len(rows) - 0.5, -0.5))
+    return made[0]
+
+
+def draw_dots(
+    rows: Mapping[str, Collection[str]], columns: Sequence[str], title: str = "", caption: str = ""
+) -> Chart:
+    """A matrix: a dot where a row has the column."""
+    lines: list[str] = []
+    wide, high = 1.6 + 0.27 * len(columns), 1.7 + 0.27 * len(rows)
+    with _chart(lines, title, caption, wide, high) as (plane, made):
+        for place, (label, held) in enumerate(rows.items()):
+            at = [columns.index(each) for each in held]
+            plane.plot(at, [place] * len(at), "o", color=Colour.BLUE, markersize=8)
+            lines.append(f"  {label}: {', '.join(held)}")
+        plane.set_xticks(range(len(columns)), list(columns), rotation=90)
+        plane.set_yticks(range(len(rows)), list(rows))
+        plane.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+        plane.grid(visible=True, linewidth=0.4)
     return made[0]
