@@ -1,19 +1,21 @@
-"""The composer: a reader chooses operators and sees what the method made of them retrieves."""
+"""The composer: a reader chooses operators and sees what the method that they make retrieves."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from itertools import chain, permutations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..core.corpus import Corpus, Question
 from ..core.errors import MiniragError
 from ..core.results import Retrieval
-from ..core.trace import EntityStep, KeywordStep, Step, VectorStep
+from ..core.trace import EntityStep, KeywordStep, SteinerStep, Step, VectorStep
 from ..encoders.text_encoders import LoadedEncoder
-from ..evaluate.metrics import interval, recall_at_k
+from ..evaluate.metrics import interval, recall_at_k, verdict
 from ..llm import LLM
 from ..methods import METHODS
 from ..methods.compose import compose, with_conversions
@@ -25,26 +27,15 @@ from ..viz.passages import passage_lines, passage_table
 from ..viz.scene import Colour, Scene, shorten, wrap
 from .explorer import Choice, Explorer, Slider
 
-if TYPE_CHECKING:
-    from ipywidgets import VBox
-
 Plan = tuple[str, tuple[str, ...]]  # the type of the graph, and names of operators
+Outcome = tuple[str, dict[str, Retrieval]]  # a composition's row, and what it finds by question
 SLOTS = ("first", "second", "third", "fourth")
 MOST, WIDTH, GAP, TALL = 10, 760, 26, 46  # passages; pixels: of a row, between boxes, of a box
-# Methods whose row of Table 3 the pool composes to the same passages; other rows take more slots,
-# options of their own, or a loop.
-PRESETS = (
-    "dense", "hipporag", "graphrag-local", "graphrag-er", "vgraphrag", "vgraphrag-cc",
-    "lightrag-local", "lightrag-global",
-)  # fmt: skip
-DENSE: Plan = ("none", ("chunk VDB",))
-
-
-class Outcome(NamedTuple):
-    """A composition that runs, and what it retrieves for every question."""
-
-    row: str
-    retrievals: list[Retrieval]
+# Methods whose rows of Table 3 the pool composes to the same passages. The other rows take more
+# slots than there are, options of their own, or a loop.
+PRESETS = "dense hipporag graphrag-local graphrag-er vgraphrag vgraphrag-cc".split()
+PRESETS += ["lightrag-local", "lightrag-global"]
+HELD = {VectorStep: "vector", EntityStep: "entities", SteinerStep: "nodes"}
 
 
 def preset(name: str) -> Plan:
@@ -56,22 +47,20 @@ def preset(name: str) -> Plan:
     front = ("question Keywords",) if "keywords" in method.primitive else ()
     listed = [f"{kind} {each}" for kind, names in method.operators.items() for each in names]
     for order in permutations(listed):
-        try:
+        with suppress(MiniragError):
             compose(graph=method.graph_type, operators=[*front, *order])
-        except MiniragError:
-            continue
-        return method.graph_type, (*front, *order)
+            return method.graph_type, (*front, *order)
     raise MiniragError(f"The operators of {name} fit in no order: {', '.join(listed) or 'none'}.")
 
 
 class ComposerExplorer(Explorer):
-    """Up to four operators on a graph of a type, and what the method that they make retrieves for a
-    question of the corpus, and for all of them against `dense`.
+    """Up to four operators on a graph of some type, and what the method that they make retrieves,
+    for one question of a corpus and, against `dense`, for all of them.
 
     questions: those of the corpus unless given; the ones with gold passages are asked. k: passages
-    that count as found. A graph and its vectors are made when a composition first needs them, and
-    shared by all later ones. The questions choose nothing here, but a reader who tries many
-    compositions on the same questions does: their best recall is optimistic.
+    that count as found, at most 10. A graph and its vectors are made when a composition first needs
+    them, and all later ones share them. A reader who tries many compositions chooses on these very
+    questions, so the best recall found is optimistic.
 
     Source: Survey, Table 3 (tab-3); Survey, Alg. 1 (alg-1)
     """
@@ -83,21 +72,17 @@ class ComposerExplorer(Explorer):
         asked = corpus.questions if questions is None else questions
         self.questions = {each.id: each for each in asked if each.gold}
         if not self.questions:
-            raise MiniragError(
-                "ComposerExplorer needs a question with gold passages; there is none."
-            )
+            raise MiniragError("ComposerExplorer needs questions with gold passages; it got none.")
         self.corpus, self.encoder, self.llm = corpus, encoder, llm
         self.presets = {name: preset(name) for name in PRESETS}
         self._base = lru_cache(maxsize=None)(self._build)
         self._at = lru_cache(maxsize=128)(self._ask)
-        kinds = tuple((kind, kind) for kind in GRAPHS)
-        pool = (("nothing", ""), *((shown(each), name) for name, each in OPERATORS.items()))
-        texts = tuple((f"{each.id}: {each.text}", each.id) for each in self.questions.values())
-        known = (("your own", ""), *((name, name) for name in PRESETS))
+        texts = tuple((f"{name}: {each.text}", name) for name, each in self.questions.items())
+        pool = (("nothing", ""), *((f"{o} → {WORDS[o.gives]}", str(o)) for o in OPERATORS.values()))
         super().__init__(
             Choice("question", "Question", texts, texts[0][1]),
-            Choice("preset", "Method", known, ""),
-            Choice("graph", "Graph", kinds, "none"),
+            Choice("preset", "Method", (("your own", ""), *zip(PRESETS, PRESETS)), ""),
+            Choice("graph", "Graph", tuple(zip(GRAPHS, GRAPHS)), "none"),
             *(Choice(slot, f"Operator {i}", pool, "") for i, slot in enumerate(SLOTS, 1)),
             Slider("k", "k", 1, MOST, 1, k),
         )
@@ -106,97 +91,82 @@ class ComposerExplorer(Explorer):
     @property
     def plan(self) -> Plan:
         """The chosen graph and operators."""
-        return self.state["graph"], tuple(filter(None, (self.state[slot] for slot in SLOTS)))
-
-    @property
-    def question(self) -> Question:
-        return self.questions[self.state["question"]]
+        return self.state["graph"], tuple(filter(None, map(self.state.get, SLOTS)))
 
     def changed(self, name: str) -> None:
-        """Choose a preset's parts; name the preset of the chosen parts."""
+        """Choose the parts of a preset, or find the preset that has the chosen parts."""
         if name == "preset" and self.state["preset"]:
             graph, operators = self.presets[self.state["preset"]]
-            empty = [""] * (len(SLOTS) - len(operators))
-            self.state |= {"graph": graph, **dict(zip(SLOTS, [*operators, *empty]))}
-        same = [name for name, plan in self.presets.items() if plan == self.plan]
-        self.state["preset"] = same[0] if same else ""
+            self.state |= dict.fromkeys(SLOTS, "") | dict(zip(SLOTS, operators)) | {"graph": graph}
+        self.state["preset"] = next((n for n, p in self.presets.items() if p == self.plan), "")
 
     def _build(self, graph: str) -> Composed:
-        """A method on a graph of this type, whose graph, reports and vectors all others share."""
+        """A method on a graph of this type, whose parts all others use."""
         first = "community Layer" if graph in KNOWLEDGE[1:] else "chunk VDB"
-        made = compose(graph=graph, operators=[first])
-        return made.build(self.corpus, llm=self.llm, encoder=self.encoder)
+        return compose(graph=graph, operators=[first]).build(self.corpus, self.llm, self.encoder)
 
     def _ask(self, graph: str, operators: Sequence[str]) -> Outcome:
-        made = compose(graph=graph, operators=operators)
-        base = self._base(graph)
+        """Compose, and retrieve for every question. Raises `MiniragError` where nothing fits."""
+        made, base = compose(graph=graph, operators=operators), self._base(graph)
         method = made(base.built, base.llm, base.encoder, base.chosen)
         method.parts = base.parts
-        texts = [each.text for each in self.questions.values()]
-        return Outcome(made.row, method.retrieve_many(texts, MOST))
+        found = method.retrieve_many([each.text for each in self.questions.values()], MOST)
+        return made.row, dict(zip(self.questions, found))
 
-    @property
-    def outcome(self) -> Outcome | str:
-        """What the composition retrieves, or the composer's words on what is missing."""
-        try:
-            return self._at(*self.plan)
-        except MiniragError as error:
-            return str(error)
+    def against_dense(self, found: dict[str, Retrieval]) -> str:
+        """The mean evidence recall at k beside that of `dense`, in percent, and the interval of
+        their difference.
+        """
+        k, both = self.state["k"], (found, self._at(*self.presets["dense"])[1])
+        rows = [[recall_at_k(r[n].ids, q.gold, k) for r in both] for n, q in self.questions.items()]
+        recalls = 100 * np.array(rows)
+        (own, dense), gains = recalls.mean(axis=0), recalls[:, 0] - recalls[:, 1]
+        low, high = interval(gains)
+        says = verdict(low, high, 0) if gains.any() else "equal for every question"
+        lead = f"{own - dense:+.1f}, 95 % interval [{low:+.1f}, {high:+.1f}]: {says}"
+        return f"R@{k}, mean of {len(gains)} questions: {own:.1f}, dense {dense:.1f}; {lead}"
 
-    def recalls(self, outcome: Outcome) -> np.ndarray:
-        """Each question's evidence recall at k, in percent."""
-        pairs = zip(outcome.retrievals, self.questions.values())
-        return np.array([100 * recall_at_k(r.ids, q.gold, self.state["k"]) for r, q in pairs])
-
-    def retrieval(self, outcome: Outcome) -> Retrieval:
-        """What an outcome has for the present question."""
-        return outcome.retrievals[[*self.questions].index(self.state["question"])]
-
-    def compared(self, outcome: Outcome) -> str:
-        """Its recall over all questions beside that of `dense`."""
-        own, dense = self.recalls(outcome), self.recalls(self._at(*DENSE))
-        low, high = interval(own - dense)
-        between = f"{(own - dense).mean():+.1f} points [{low:+.1f}, {high:+.1f}]"
-        means = f"{own.mean():.1f}, dense {dense.mean():.1f}"
-        return f"R@{self.state['k']} over {len(own)} questions: {means}; {between}"
-
-    def drawn(self) -> Figure:
-        """The operators with what each takes and gives, and below what the composer says."""
-        (graph, names), found = self.plan, self.outcome
+    def shown(self) -> tuple[str, Figure, Retrieval | None, str]:
+        """Whether the composition runs, or the composer's message; its operators as boxes; where it
+        runs, what it retrieves for the question, and `against_dense`.
+        """
+        graph, names = self.plan
         plan = with_conversions([OPERATORS[name] for name in names])
-        if isinstance(found, str):
-            return draw_plan(graph, plan, (), f"Does not run. {found}")
-        return draw_plan(graph, plan, self.retrieval(found).trace, f"Runs. {told(found.row)}")
+        try:
+            row, found = self._at(graph, names)
+        except MiniragError as error:
+            return f"Does not run: {error}", draw_plan(graph, plan), None, ""
+        k, here = self.state["k"], found[self.state["question"]]
+        lines = [line.strip() for line in row.split("\n")[1:]]
+        lines += [f"{step.operator}: {step.summary}" for step in here.trace[len(plan) :]]
+        drawn, means = draw_plan(graph, plan, here.trace), self.against_dense(found)
+        return f"Runs: {'; '.join(lines)}.", drawn, replace(here, passages=here.passages[:k]), means
 
     def figure(self) -> Figure:
         """The operators, and the passages that they retrieve beside those of `dense`."""
-        drawn, found, question = self.drawn(), self.outcome, self.question
-        if isinstance(found, str):
-            return drawn
-        both, names = (self._at(*DENSE), found), ("dense", self.state["preset"] or "yours")
-        lists = (self.retrieval(each) for each in both)
-        k, title = self.state["k"], self.compared(found)
-        ranked = draw_ranking(*lists, names=names, gold=question.gold, k=k, title=title)
-        return draw_panels([drawn, ranked], columns=1, title=question.text)
+        said, drawn, found, means = self.shown()
+        question, panels = self.questions[self.state["question"]], [drawn]
+        if found:
+            dense, k = self._at(*self.presets["dense"])[1][question.id], self.state["k"]
+            names = ("dense", self.state["preset"] or "your composition")
+            panels += [draw_ranking(dense, found, names, question.gold, k, title=means)]
+        return draw_panels(panels, columns=1, title=question.text, caption=said)
 
     def html(self) -> str:
-        found, gold = self.outcome, self.question.gold
-        if isinstance(found, str):
-            return self.drawn().svg
-        passages = self.retrieval(found).passages[: self.state["k"]]
-        head = f"<p><b>{escape(self.compared(found))}</b></p>"
-        return self.drawn().svg + head + passage_table(passages, gold)
+        said, drawn, found, means = self.shown()
+        gold = self.questions[self.state["question"]].gold
+        head, _, rest = said.partition(":")
+        top = f"<p><b>{head}:</b>{escape(rest)}</p>{drawn.svg}"
+        return top + (f"<p><b>{means}</b></p>{passage_table(found, gold)}" if found else "")
 
     def describe(self) -> str:
-        found, question = self.outcome, self.question
-        lines = [f"{question.id}: {question.text}", self.drawn().text]
-        if not isinstance(found, str):
-            passages = self.retrieval(found).passages[: self.state["k"]]
-            lines += [self.compared(found), *passage_lines(passages, question.gold)]
-        return "\n".join(lines)
+        said, drawn, found, means = self.shown()
+        question = self.questions[self.state["question"]]
+        lines = [f"{question.id}: {question.text}", drawn.text, said]
+        return "\n".join(lines + ([means, *passage_lines(found, question.gold)] if found else []))
 
-    def view(self) -> "VBox":
-        """As other explorers, with the short controls side by side."""
+    def view(self) -> Any:  # an ipywidgets.VBox
+        """The controls, the short ones side by side, above one HTML panel."""
         import ipywidgets
 
         view = super().view()
@@ -208,85 +178,53 @@ class ComposerExplorer(Explorer):
         return view
 
 
-def shown(operator: Operator) -> str:
-    """An operator with the types that it takes and gives."""
-    return f"{operator}: {takes(operator)} → {WORDS[operator.gives]}"
-
-
-def takes(operator: Operator) -> str:
-    """What an operator takes, in words."""
-    return " and ".join(map(str, operator.takes)) or "the question"
-
-
-def told(row: str) -> str:
-    """All of a composition's row but its operators, in one line."""
-    return "; ".join(line.strip() for line in row.split("\n")[1:])
-
-
 def size(step: Step) -> str:
-    """How many things a step holds."""
-    match step:
-        case VectorStep():
-            return f"{len(step.vector)} numbers"
-        case EntityStep():
-            return str(len(step.entities))
-        case KeywordStep():
-            return str(len(step.high) + len(step.low))
+    """How much a step holds, in a word or two."""
     if hasattr(step, "scores"):
-        return f"{np.count_nonzero(step.scores > 0)} of {len(step.scores)}"
-    return str(len(getattr(step, step.shows or "nodes")))
+        return f"{np.count_nonzero(step.scores > 0)} above 0"
+    if isinstance(step, KeywordStep):
+        return str(len({*step.high, *step.low}))
+    return str(len(getattr(step, step.shows or HELD[type(step)])))
 
 
-def draw_plan(graph: str, plan: Sequence[Operator], trace: Sequence[Step], words: str) -> Figure:
-    """Operators in a row; arrows lead from what each takes, and below it stands what it gives. What
-    does not fit has a red edge.
+def sources(plan: Sequence[Operator], place: int, graph: str) -> list[int] | None:
+    """The places of the operators that this one takes from; None where it does not fit."""
+    with suppress(MiniragError):
+        found = chain(*plan[place].sources([each.gives for each in plan[:place]], graph))
+        return [*found] if graph in plan[place].needs.graphs else None
+    return None
+
+
+def draw_plan(graph: str, plan: Sequence[Operator], trace: Sequence[Step] = ()) -> Figure:
+    """Operators in a row: arrows lead to each from what it takes, and below it stands what it
+    gives. A red edge marks one that does not fit.
     """
+    links, steps = [sources(plan, i, graph) for i in range(len(plan))], iter(trace)
+    arrows = [(start, end) for end, starts in enumerate(links) for start in starts or ()]
+    lanes, text = [pair for pair in arrows if pair[1] - pair[0] > 1], []
     wide = min(132, (WIDTH - 8 - GAP * (len(plan) - 1)) // max(len(plan), 1))
-    wanted, misfits, text = [], set(), []
-    for place, operator in enumerate(plan):
-        sources = list[int]()
-        try:
-            sources = [*chain(*operator.sources([o.gives for o in plan[:place]], graph))]
-        except MiniragError:
-            misfits.add(place)
-        if graph not in operator.needs.graphs:
-            misfits.add(place)
-        wanted += [(source, place) for source in sources]
-        given = WORDS[operator.gives] + (f": {size(trace[place])}" if trace else "")
-        after = ", ".join(str(plan[source]) for source in sources) or "the question"
-        text.append(f"  {operator} <- {after}; gives {given}")
-    far = [pair for pair in wanted if pair[1] - pair[0] > 1]
-    top = 10 + 12 * len(far)
+    top, apart = 10 + 12 * len(lanes), wide + GAP
     scene = Scene(WIDTH, top + TALL + 54 if plan else 8)
-    for place, operator in enumerate(plan):
-        x, red = 4 + place * (wide + GAP), place in misfits
-        edge = Colour.VERMILLION if red else Colour.OUTLINE
-        scene.box(x, top, wide, TALL, Colour.PALE, edge, 3 if red else 1, 6, shown(operator))
-        middle = x + wide // 2
-        scene.text(middle, top + 18, operator.kind, 11, "middle", Colour.MUTED)
-        scene.text(
-            middle, top + 35, shorten(operator.name, wide - 4, 12, True), 12, "middle", bold=True
-        )
-        gives = [
-            *wrap(WORDS[operator.gives], wide + GAP - 8, 11),
-            *([size(trace[place])] if trace else []),
-        ]
-        for line, row in enumerate(gives):
-            scene.text(
-                middle,
-                top + TALL + 16 + 15 * line,
-                row,
-                11,
-                "middle",
-                bold=line == len(gives) - 1 and bool(trace),
-            )
-    for source, place in wanted:
-        left, right = (4 + at * (wide + GAP) for at in (source, place))
-        if place - source == 1:
-            scene.arrow((left + wide + 2, top + TALL // 2), (right - 2, top + TALL // 2))
+    for place, (operator, starts) in enumerate(zip(plan, links)):
+        x, held = 4 + place * apart, size(step) if (step := next(steps, None)) else ""
+        edge = (Colour.VERMILLION, 3) if starts is None else (Colour.OUTLINE, 1)
+        scene.box(x, top, wide, TALL, Colour.PALE, *edge, 6, repr(operator))
+        scene.text(x + wide // 2, top + 18, operator.kind, 11, "middle", Colour.MUTED)
+        name, gives = shorten(operator.name, wide - 4, 12, True), WORDS[operator.gives]
+        scene.text(x + wide // 2, top + 35, name, 12, "middle", bold=True)
+        for line, row in enumerate([*wrap(gives, apart - 8, 11), held]):
+            y = top + TALL + 16 + 15 * line
+            scene.text(x + wide // 2, y, row, 11, "middle", bold=row == held)
+        taken = ", ".join(str(plan[start]) for start in starts or ()) or "the question"
+        taken = "does not fit" if starts is None else f"takes from {taken}"
+        text.append(f"  {operator} {taken}; gives {gives}{held and f' ({held})'}")
+    for start, end in arrows:
+        left, right, y = 4 + start * apart, 4 + end * apart, top + TALL // 2
+        if (start, end) in lanes:
+            y = 8 + 12 * lanes.index((start, end))
+            left, right = left + wide // 2 + 6, right + wide // 2 - 6 - y // 3
+            scene.line(((left, top), (left, y), (right, y)), Colour.INK)
+            scene.arrow((right, y), (right, top))
         else:
-            lane = far.index((source, place))
-            y, start, end = 8 + 12 * lane, left + wide // 2 + 6, right + wide // 2 - 6 - 5 * lane
-            scene.line(((start, top), (start, y), (end, y)), Colour.INK)
-            scene.arrow((end, y), (end, top))
-    return Figure(scene, "\n".join(text), caption=words)
+            scene.arrow((left + wide + 2, y), (right - 2, y))
+    return Figure(scene, "\n".join(text))
