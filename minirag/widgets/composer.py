@@ -166,13 +166,13 @@ class ComposerExplorer(Explorer):
         return "\n".join(lines + ([means, *passage_lines(found, question.gold)] if found else []))
 
     def view(self) -> Any:  # an ipywidgets.VBox
-        """The controls, the short ones side by side, above one HTML panel."""
+        """The controls, the short ones two in a row, above one HTML panel."""
         import ipywidgets
 
         view = super().view()
         short = [self.widgets[name] for name in ("preset", "graph", *SLOTS)]
         for widget in short:
-            widget.layout.width = "250px"
+            widget.layout.width = "380px"
         wrapped = ipywidgets.HBox(short, layout={"flex_flow": "row wrap"})
         view.children = (self.widgets["question"], wrapped, *view.children[-2:])
         return view
