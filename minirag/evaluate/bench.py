@@ -12,6 +12,7 @@ a run that was killed goes on where it stopped.
 """
 
 import hashlib
+import json
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, as_completed
@@ -24,7 +25,7 @@ from uuid import uuid4
 from ..core.corpus import Corpus, Question
 from ..core.display import progress
 from ..core.errors import MiniragError
-from ..core.files import cache_folder
+from ..core.files import cache_folder, write_atomic
 from ..llm import LLM, Counts, Waiting, load_llm
 from ..methods import METHODS, Method
 from ..methods.raptor import TreeMethod
@@ -38,7 +39,8 @@ LEADERS = {
     "textual knowledge": "graphrag-local", "rich knowledge": "lightrag-local",
     "knowledge": "hipporag", "knowledge and passage": "hipporag",
 }  # fmt: skip
-LOG, BATCH = "log.jsonl", 8  # questions that another thread or process is sent at once
+LOG, COUNTS = "log.jsonl", "bench.json"  # the second beside an index: what it took
+BATCH = {True: 8, False: 25}  # questions sent at once to a thread with a model, or to rules
 NEEDS_MODEL = "needs a model"
 EXAMPLE = '{"question": "Who ...?", "answers": ["..."], "gold": ["PASSAGE"]}'
 NEEDS_TRAINING = "needs training, on other questions than these"
@@ -49,7 +51,7 @@ ARRIVED: dict[str, "Bench"] = {}  # in another process
 @dataclass(eq=False)
 class Bench:
     """What all methods share; opens each of them once. extraction: the name of triples that came
-    with the corpus, or None to have the text read. log: None in another process.
+    with the corpus, or None to have the text read. graphs: what each took, as a row of the log.
     """
 
     corpus: Corpus
@@ -57,14 +59,14 @@ class Bench:
     encoder: str
     extraction: str | None
     k: int
-    log: Log | None
     id: str = field(default_factory=lambda: uuid4().hex)
     folders: dict[str, str] = field(default_factory=dict)
     methods: dict[str, Method] = field(default_factory=dict)
+    graphs: dict[str, Row] = field(default_factory=dict)
     lock: Any = field(default_factory=threading.RLock)
 
     def __reduce__(self) -> tuple[Callable[[Row], "Bench"], tuple[Row]]:
-        return arrive, ({**vars(self), "log": None, "methods": {}, "lock": None},)
+        return arrive, ({**vars(self), "methods": {}, "lock": None},)
 
     def options(self, name: str) -> Row:
         """Of the method's `build`."""
@@ -109,21 +111,44 @@ class Bench:
                 self.methods[name] = opened
             return self.methods[name]
 
+    def failing(self, name: str) -> str:
+        """Why the method cannot be opened; "" where it is open now."""
+        try:
+            self.open(name)
+        except Waiting:
+            raise
+        except MiniragError as error:
+            return str(error)
+        return ""
+
+    def counts(self, name: str) -> Path:
+        """The file beside the index of a method that says what it took."""
+        return cache_folder() / "indices" / self.folder(self.owner(name)) / COUNTS
+
+    def is_kept(self, name: str) -> bool:
+        """Whether another process may open the method: nothing is built there that could be kept."""
+        return not hasattr(METHODS[self.owner(name)], "save") or self.counts(name).exists()
+
     def counted(self, name: str, given: Row) -> Method:
-        """A method with an index of its own, and in the log what that took. An index that was built
-        when nobody counted is built again, which costs nothing by rules and by recorded replies.
+        """A method with an index of its own, and in `graphs` what that took. An index that was
+        built when nobody counted is built again, once, which costs nothing by rules and by recorded
+        replies.
         """
-        before = self.llm.ledger.snapshot()
+        before, file = self.llm.ledger.snapshot(), self.counts(name)
         method, state = open_method(name, self.corpus, **given)
-        if self.log is not None and self.graph_key(name) not in self.log.rows:
-            if state == "reused":
-                METHODS[name].build(self.corpus, **given)
-            graph, spent = graph_of(method), self.llm.ledger - before
-            row: Row = {"nodes": len(graph.nodes), "edges": len(graph.edges)} if graph else {}
-            for stage in ("build", "index"):
-                row[f"{stage} prompt tokens"] = spent[stage].prompt_tokens
-                row[f"{stage} completion tokens"] = spent[stage].completion_tokens
-            self.log.add({"key": self.graph_key(name), **row})
+        if state == "reused" and file.exists():
+            self.graphs[name] = json.loads(file.read_text("utf-8"))
+            return method
+        if state == "reused":
+            METHODS[name].build(self.corpus, **given)
+        graph, spent = graph_of(method), self.llm.ledger - before
+        row: Row = {"nodes": len(graph.nodes), "edges": len(graph.edges)} if graph else {}
+        for stage in ("build", "index"):
+            row[f"{stage} prompt tokens"] = spent[stage].prompt_tokens
+            row[f"{stage} completion tokens"] = spent[stage].completion_tokens
+        self.graphs[name] = {"key": self.graph_key(name), **row}
+        if state != "not kept":
+            write_atomic(file, json.dumps(self.graphs[name]))
         return method
 
 
@@ -164,13 +189,18 @@ def ask(bench: Bench, name: str, asked: Question) -> Row:
 
 
 def ask_some(bench: Bench, name: str, questions: Sequence[Question]) -> list[Row] | str:
-    """Several questions answered, or why the method cannot; in a thread or in another process."""
+    """Several questions answered, and what the method's graph took; or why the method cannot. In a
+    thread or in another process.
+    """
+    if why := bench.failing(name):
+        return why
     try:
-        return [ask(bench, name, asked) for asked in questions]
+        rows = [ask(bench, name, asked) for asked in questions]
     except MiniragError as error:
         if not str(error).startswith(NEEDS_MODEL):
             raise
         return str(error)
+    return [bench.graphs[bench.owner(name)], *rows]
 
 
 def ask_all(
@@ -184,7 +214,8 @@ def ask_all(
                 failed[part[0]] = found
             else:
                 for row in found:
-                    log.add(row)
+                    if row["key"] not in log.rows:
+                        log.add(row)
             bar.update(len(part[1]))
 
         if executor is None:
@@ -236,23 +267,23 @@ def run_bench(
     names = list(dict.fromkeys(names or [method.name for method in METHODS.values()]))
     folder, model = Path(folder or cache_folder() / "bench" / corpus.name), load_llm(llm)
     log = Log(folder / LOG)
-    bench, todo = Bench(corpus, Watched(model), encoder, extraction, k, log), list[Part]()
+    bench, todo = Bench(corpus, Watched(model), encoder, extraction, k), list[Part]()
     failed = {name: NEEDS_TRAINING for name in names if METHODS[name].needs_training}
     if not model.is_model:
         failed |= {name: NEEDS_MODEL for name in names if METHODS[name].needs_model}
 
     def prepare(name: str) -> None:
         left = [asked for asked in questions if bench.key(name, asked) not in log.rows]
-        try:
-            if left or bench.graph_key(name) not in log.rows:
-                bench.open(name)
-        except Waiting:
-            raise
-        except MiniragError as error:
-            failed[name] = str(error)
+        if not left and bench.graph_key(name) in log.rows:
             return
-        size = BATCH if executor else 1
-        todo.extend((name, left[start : start + size]) for start in range(0, len(left), size))
+        apart = executor is not None and not model.is_model
+        if not (apart and bench.is_kept(name)) and (why := bench.failing(name)):
+            failed[name] = why
+            return
+        size = BATCH[model.is_model] if executor else 1
+        if apart and not hasattr(METHODS[name], "save"):
+            size = len(questions)  # one process builds it, not each
+        todo.extend((name, left[start : start + size]) for start in range(0, len(left) or 1, size))
 
     able = [name for name in names if name not in failed]
     bench.llm.each(prepare, progress(able, description="indices", unit="method"))

@@ -155,7 +155,7 @@ def coverage(context: str, accepted: Sequence[str]) -> dict[str, float]:
     """Whether an accepted wording stands in the first so many tokens of a context, 0.0 or 1.0 by
     budget; nothing for an empty context.
     """
-    ends = [end for _, end in token_spans(context)]
+    ends = [end for _, end in token_spans(context, most=BUDGETS[-1])]
     shares = {n: answer_coverage([context[: ends[:n][-1]]], accepted) for n in BUDGETS if ends}
     return {f"cover@{n // 1000}k": share for n, share in shares.items()}
 
