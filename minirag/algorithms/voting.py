@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 

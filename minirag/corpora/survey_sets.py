@@ -62,11 +62,16 @@ class Parted(Question):
 @dataclass(frozen=True)
 class MultipleChoice(Question):
     """A question with options: `letter` ("A" for the first) names the right one, and `answers`
-    holds its text. The options are not part of `text`.
+    holds its text. The options are not part of `text`; `shown` has both.
     """
 
     options: tuple[str, ...] = ()
     letter: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The question, and a line for each option, behind its letter."""
+        return "\n".join([self.text, *map("{}. {}".format, ascii_uppercase, self.options)])
 
 
 def _texts(values: object) -> tuple[str, ...]:

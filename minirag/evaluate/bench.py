@@ -126,7 +126,7 @@ class Bench:
         return cache_folder() / "indices" / self.folder(self.owner(name)) / COUNTS
 
     def is_kept(self, name: str) -> bool:
-        """Whether another process may open the method: nothing is built there that could be kept."""
+        """Whether another process may open the method: nothing that is kept is missing."""
         return not hasattr(METHODS[self.owner(name)], "save") or self.counts(name).exists()
 
     def counted(self, name: str, given: Row) -> Method:
@@ -171,7 +171,7 @@ def ask(bench: Bench, name: str, asked: Question) -> Row:
     method, seen = bench.open(name), Asked()
     token, start = ASKED.set(seen), perf_counter()
     try:
-        answer = method.answer(asked.text, bench.k, method.short_task)
+        answer = method.answer(getattr(asked, "shown", asked.text), bench.k, method.short_task)
     finally:
         ASKED.reset(token)
     seconds = round(perf_counter() - start, 4)

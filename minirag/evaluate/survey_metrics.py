@@ -10,10 +10,12 @@ of a word count; yes, no and noanswer have no part of a word in common with anot
 knows no STRHIT. Its `str_em` is the paper's STRREC, its `str_hit` the paper's STREM.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean, median
+from string import ascii_uppercase
 from typing import Any, Literal
 
 import numpy as np
@@ -126,6 +128,19 @@ def score_answer(answer: str, parts: Parts, follow: Follow = "paper") -> dict[st
     return {name: score for name, score in scores.items() if not (code and name == "STRHIT")}
 
 
+def option_chosen(answer: str, options: Sequence[str]) -> str:
+    """The letter of the option that an answer chooses: the letter that it opens with, as "C",
+    "(C)" or "C. Debt", else that of the option with most words in common (F1); "" where that is
+    none, or several.
+    """
+    letters = ascii_uppercase[: len(options)]
+    if opening := re.match(rf"\W*(?:[Oo]ption )?([{letters}])(?:[).:]|\W*$)", answer):
+        return opening[1]
+    shared = [f1(one_line(answer), [option]) for option in options]
+    best = [letter for letter, each in zip(letters, shared) if each == max(shared) > 0]
+    return best[0] if len(best) == 1 else ""
+
+
 def one_line(answer: str) -> str:
     """The answer with blanks for line ends and for the bars between wordings."""
     return answer.replace("|", " ").replace("\n", " ")
@@ -172,7 +187,11 @@ def scored(
         found = any(id in passages for row in of for id in row["retrieved"])
         ks = sorted({*(n for n in KS if n < k), k}) if found else []
         for row, asked in zip(of, questions):
-            scores = score_answer(row["answer"], getattr(asked, "parts", (asked.answers,)), follow)
+            said, parts = row["answer"], getattr(asked, "parts", (asked.answers,))
+            if options := getattr(asked, "options", ()):  # not "A", which is an article
+                chosen, right = option_chosen(said, options), getattr(asked, "letter", "")
+                said, parts = f"option{chosen}", ((f"option{right}",),)
+            scores = score_answer(said, parts, follow)
             if asked.gold:
                 scores |= {f"R@{n}": recall_at_k(row["retrieved"], asked.gold, n) for n in ks}
             scores |= {name: row[name] for name in row if name.startswith("cover@")}

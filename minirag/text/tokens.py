@@ -50,9 +50,7 @@ def count_tokens(text: str, counter: Tokenizer | TokenCounter = "regex") -> int:
     return counted if isinstance(counted, int) else len(_checked(text, list(counted)))
 
 
-def token_spans(
-    text: str, tokenizer: Tokenizer = "regex", most: int | None = None
-) -> list[Span]:
+def token_spans(text: str, tokenizer: Tokenizer = "regex", most: int | None = None) -> list[Span]:
     """The tokens of `text` as [(start, end), ...] in characters, in order, white space between them
     left out or not as the tokenizer does.
 
