@@ -133,12 +133,9 @@ def _ultradomain(row: Row) -> Read:
 
 
 SETS: dict[str, Callable[[Row], Read]] = {
-    "multihop-rag": _multihop_rag,
-    "popqa": _popqa,
-    "quality": _quality,
-    "alce": _alce,
+    "multihop-rag": _multihop_rag, "popqa": _popqa, "quality": _quality, "alce": _alce,
     "ultradomain": _ultradomain,
-}
+}  # fmt: skip
 WHOLE = ("popqa", "alce")  # their passages are chunks already
 NEEDED = "help(minirag.corpora.survey_sets) lists the files and fields that are read."
 

@@ -40,7 +40,7 @@ LEADERS = {
     "knowledge": "hipporag", "knowledge and passage": "hipporag",
 }  # fmt: skip
 LOG, COUNTS = "log.jsonl", "bench.json"  # the second beside an index: what it took
-BATCH = {True: 8, False: 25}  # questions sent at once to a thread with a model, or to rules
+BATCH = {True: 8, False: 100}  # questions sent at once to a thread with a model, or to rules
 NEEDS_MODEL = "needs a model"
 EXAMPLE = '{"question": "Who ...?", "answers": ["..."], "gold": ["PASSAGE"]}'
 NEEDS_TRAINING = "needs training, on other questions than these"
@@ -111,23 +111,9 @@ class Bench:
                 self.methods[name] = opened
             return self.methods[name]
 
-    def failing(self, name: str) -> str:
-        """Why the method cannot be opened; "" where it is open now."""
-        try:
-            self.open(name)
-        except Waiting:
-            raise
-        except MiniragError as error:
-            return str(error)
-        return ""
-
     def counts(self, name: str) -> Path:
         """The file beside the index of a method that says what it took."""
         return cache_folder() / "indices" / self.folder(self.owner(name)) / COUNTS
-
-    def is_kept(self, name: str) -> bool:
-        """Whether another process may open the method: nothing that is kept is missing."""
-        return not hasattr(METHODS[self.owner(name)], "save") or self.counts(name).exists()
 
     def counted(self, name: str, given: Row) -> Method:
         """A method with an index of its own, and in `graphs` what that took. An index that was
@@ -192,15 +178,14 @@ def ask_some(bench: Bench, name: str, questions: Sequence[Question]) -> list[Row
     """Several questions answered, and what the method's graph took; or why the method cannot. In a
     thread or in another process.
     """
-    if why := bench.failing(name):
-        return why
     try:
+        bench.open(name)
         rows = [ask(bench, name, asked) for asked in questions]
+        return [bench.graphs[bench.owner(name)], *rows]
     except MiniragError as error:
         if not str(error).startswith(NEEDS_MODEL):
             raise
         return str(error)
-    return [bench.graphs[bench.owner(name)], *rows]
 
 
 def ask_all(
@@ -269,20 +254,24 @@ def run_bench(
     log = Log(folder / LOG)
     bench, todo = Bench(corpus, Watched(model), encoder, extraction, k), list[Part]()
     failed = {name: NEEDS_TRAINING for name in names if METHODS[name].needs_training}
-    if not model.is_model:
-        failed |= {name: NEEDS_MODEL for name in names if METHODS[name].needs_model}
+    need = [name for name in names if METHODS[name].needs_model and not model.is_model]
+    failed |= dict.fromkeys(need, NEEDS_MODEL)
 
     def prepare(name: str) -> None:
         left = [asked for asked in questions if bench.key(name, asked) not in log.rows]
         if not left and bench.graph_key(name) in log.rows:
             return
-        apart = executor is not None and not model.is_model
-        if not (apart and bench.is_kept(name)) and (why := bench.failing(name)):
-            failed[name] = why
+        # Another process opens for itself what is kept, or what is built in every run.
+        kept = bench.counts(name).exists() or not hasattr(METHODS[bench.owner(name)], "save")
+        try:
+            if executor is None or model.is_model or not kept:
+                bench.open(name)
+        except Waiting:
+            raise
+        except MiniragError as error:
+            failed[name] = str(error)
             return
         size = BATCH[model.is_model] if executor else 1
-        if apart and not hasattr(METHODS[name], "save"):
-            size = len(questions)  # one process builds it, not each
         todo.extend((name, left[start : start + size]) for start in range(0, len(left) or 1, size))
 
     able = [name for name in names if name not in failed]

@@ -136,9 +136,8 @@ def map_answer_by_rule(fields: Fields) -> str:
     The score is the percentage of the question's content words that the quoted sentences contain.
     """
     quotes = best_quotes(fields["question"], fields["units"])
-    answer = (
-        " ".join(quote.text for quote in quotes) or "Nothing here shares a word with the question."
-    )
+    none = "Nothing here shares a word with the question."
+    answer = " ".join(quote.text for quote in quotes) or none
     covered = set().union(*(quote.shared for quote in quotes))
     return json.dumps({"answer": answer, "score": overlap(fields["question"], covered)})
 

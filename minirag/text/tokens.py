@@ -91,14 +91,9 @@ def _tokens_of_line(line: str) -> int:
 def _pattern() -> re.Pattern[str]:
     # Python's \w leaves out the marks that many scripts write vowels with, and a word must not
     # break at each of them.
-    marks = (
-        "".join(
-            re.escape(c)
-            for c in map(chr, range(0x300, 0x10000))
-            if unicodedata.category(c) in ("Mn", "Mc", "Me")
-        )
-        + "\u200c\u200d"
-    )
+    known = map(chr, range(0x300, 0x10000))
+    marks = "".join(re.escape(c) for c in known if unicodedata.category(c)[0] == "M")
+    marks += "\u200c\u200d"
     return re.compile(
         rf"[{SCRIPTS_WITHOUT_SPACES}]|(?:(?![{SCRIPTS_WITHOUT_SPACES}])\w[{marks}]*){{1,{LONGEST}}}|\S"
     )
