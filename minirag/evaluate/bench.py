@@ -8,7 +8,8 @@ one that needs training gets none: it would be taught on the questions that are 
 counts an accepted wording anywhere in an answer, so that long answers have more of it.
 
 Each finished question is a line of `FOLDER/log.jsonl`, under a key of all that decides it, so that
-a run that was killed goes on where it stopped.
+a run that was killed goes on where it stopped; threads and processes hand in `BATCH` at once. A
+question with options is asked with them, and scored by the option that the answer chooses.
 """
 
 import hashlib
@@ -39,7 +40,7 @@ LEADERS = {
     "textual knowledge": "graphrag-local", "rich knowledge": "lightrag-local",
     "knowledge": "hipporag", "knowledge and passage": "hipporag",
 }  # fmt: skip
-LOG, COUNTS = "log.jsonl", "bench.json"  # the second beside an index: what it took
+LOG, COUNTS = "log.jsonl", "bench.json"  # finished questions; beside an index, what it took
 BATCH = {True: 8, False: 100}  # questions sent at once to a thread with a model, or to rules
 NEEDS_MODEL = "needs a model"
 EXAMPLE = '{"question": "Who ...?", "answers": ["..."], "gold": ["PASSAGE"]}'
