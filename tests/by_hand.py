@@ -3,9 +3,14 @@ compared with.
 """
 
 import math
+import re
+import string
 from collections import Counter
 
 import numpy as np
+
+from minirag.prompts.map_reduce import CITED, Quote, stems
+from minirag.text.chunking import sentences_of
 
 
 def bm25_by_hand(documents, query, k1=1.5, b=0.75, epsilon=0.25):
@@ -112,3 +117,25 @@ def maxsim_by_hand(query_tokens, doc_tokens):
     reading.
     """
     return sum(max(cosine_by_hand(q, d) for d in doc_tokens) for q in query_tokens)
+
+
+def best_sentences_by_hand(question, units):
+    """The `Quote`s of `best_sentences`, every text cut and read anew for the question."""
+    wanted, found = stems(question), []
+    for unit, text in units:
+        for paragraph in text.split("\n"):
+            if paragraph.startswith("#"):
+                continue
+            cited = "".join(f" {citation}" for citation in CITED.findall(paragraph)[:2])
+            for sentence in sentences_of(CITED.sub(" ", paragraph)):
+                if shared := wanted & stems(sentence):
+                    plain = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(sentence.split()))
+                    found.append(Quote(shared, f"{plain} [{unit}]{cited}", unit))
+    common = Counter(word for quote in found for word in quote.shared)
+    return sorted(found, key=lambda quote: -sum(1 / common[word] for word in sorted(quote.shared)))
+
+
+def normalise_answer_by_hand(text):
+    """The SQuAD rule, letter by letter."""
+    text = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())

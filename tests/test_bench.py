@@ -3,6 +3,7 @@ written by hand, and runs that are killed and started again.
 """
 
 import json
+import os
 import random
 import re
 import signal
@@ -10,7 +11,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +23,14 @@ from typer.testing import CliRunner
 import minirag as mr
 from minirag.cli import app
 from minirag.core.errors import MiniragError
+from minirag.corpora.survey_sets import MultipleChoice
 from minirag.evaluate import survey_metrics as sm
-from minirag.evaluate.bench import LOG, run_bench
+from minirag.evaluate.bench import COUNTS, LOG, run_bench
 from minirag.evaluate.metrics import exact_match, f1, interval, recall_at_k
 from minirag.methods import METHODS
 from minirag.prompts import find_task
 
+from .scripted import Scripted
 from .small import corpus_of
 
 SIX = ["vanilla", "bm25", "hipporag", "lightrag-local", "graphrag-er", "raptor-k"]
@@ -197,11 +202,22 @@ def test_graphs_are_shared_and_counted(six, professors):
     )
 
 
-def test_an_index_that_nobody_counted(six, professors, tmp_path):
-    """The log is new, the indices are there: the same graphs, counted the same."""
-    again = run_bench(professors, SIX, encoder="lsa", extraction="annotations", folder=tmp_path)
-    assert again.graphs == six.graphs
-    assert without_seconds(again.answers) == without_seconds(six.answers)
+def test_an_index_that_nobody_counted(six, professors, tmp_path, monkeypatch):
+    """The log is new, the indices are there: the same graphs, counted the same, and counted once;
+    also in other processes.
+    """
+    cache = Path(os.environ["MINIRAG_CACHE"])
+    for file in cache.rglob(COUNTS):
+        file.unlink()
+    for turn in ("first", "second"):
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            again = run_bench(
+                professors, SIX, encoder="lsa", extraction="annotations", folder=tmp_path / turn,
+                executor=pool,
+            )  # fmt: skip
+        assert again.graphs == six.graphs
+        assert without_seconds(again.answers) == without_seconds(six.answers)
+        monkeypatch.setattr(mr.HippoRAG, "build", None)
 
 
 def test_a_text_that_is_read_by_the_rules(professors, tmp_path):
@@ -253,6 +269,32 @@ def test_answers_by_rules_are_never_shown_as_a_model_s(professors, tmp_path):
     shown = run("professors", "--methods", "bm25,raptor-k", "--encoder", "lsa", "--llm", "recorded")
     assert "answers by" in shown.stdout and "by offline rules" in shown.stdout
     assert "what a model would have been sent" not in shown.stdout
+
+
+LEVEL = ("Debt.", "A letter from Selm.", "Rain.")
+OPTIONS = "\nA. Debt.\nB. A letter from Selm.\nC. Rain."
+
+
+@pytest.mark.parametrize(
+    ("answer", "letter"),
+    [("B", "B"), ("(c)", ""), ("C. Debt", "C"), ("Option A", "A"), ("A letter came", "B"),
+     ("It rained: rain", "C"), ("I. Newton", ""), ("Debt and rain", ""), ("", "")],
+)  # fmt: skip
+def test_the_option_that_an_answer_chooses(answer, letter):
+    assert sm.option_chosen(answer, LEVEL) == letter
+
+
+@pytest.mark.parametrize("follow", ["paper", "code"])
+@pytest.mark.parametrize(("reply", "right"), [("B", 100), ("(A) Debt.", 0), ("Oslo", 0)])
+def test_options_are_shown_and_the_chosen_one_is_scored(tmp_path, reply, right, follow):
+    corpus, model = corpus_of(("p", "Ada left in May.")), Scripted(lambda *asked: reply)
+    asked = MultipleChoice("1", "Why did Ada leave?", LEVEL[1:2], options=LEVEL, letter="B")
+    corpus = replace(corpus, questions=(asked,))
+    found = run_bench(corpus, ["bm25"], model, folder=tmp_path, baseline="bm25", follow=follow)
+    ((_, prompt, _),) = model.asked
+    assert prompt.endswith(f"Question: Why did Ada leave?{OPTIONS}")
+    (row,) = found.leaderboard
+    assert row["accuracy"] == row["EM"] == row["F1"] == row["hit@1"] == right
 
 
 # From the command line.

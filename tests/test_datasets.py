@@ -15,14 +15,7 @@ import pytest
 from minirag.core.corpus import Triple
 from minirag.core.errors import MiniragError
 from minirag.corpora import fetching
-from minirag.corpora.datasets import (
-    DATASETS,
-    DataFile,
-    Dataset,
-    load_dataset,
-    load_question_entities,
-    read_openie,
-)
+from minirag.corpora.datasets import DATASETS, DataFile, Dataset, load_dataset, read_openie
 from minirag.corpora.fetching import available, data_folder, fetch, git_blob_id
 
 CONTENT = bytes(range(256)) * 2000
@@ -271,7 +264,7 @@ def test_declarations_are_pinned():
     )
 
 
-@pytest.mark.parametrize("call", [fetch, load_dataset, load_question_entities, available])
+@pytest.mark.parametrize("call", [fetch, load_dataset, available])
 def test_unknown_names_list_the_others(call):
     with pytest.raises(MiniragError, match="no dataset 'squad'; there are: musique_train"):
         call("squad")
@@ -283,12 +276,6 @@ def test_a_dataset_that_is_no_corpus_says_so():
         match="'dulce' is not a corpus with questions; load_dataset reads: musique_train",
     ):
         load_dataset("dulce")
-    with pytest.raises(
-        MiniragError,
-        match="No question entities were published for 'musique_train'; there are some for: "
-        "musique, ",
-    ):
-        load_question_entities("musique_train")
 
 
 def put(tmp_path, monkeypatch, name, **contents):
@@ -317,10 +304,6 @@ def openie(*rows):
     }
 
 
-ENTITIES = (
-    '\tquestion\ttriples\n0\tWho is A?\t"{""named_entities"": [""A"", ""B, '
-    'C""]}"\n1\tWhat?\t{}\n2\tWhy?\tnot json\n'
-)
 CORPUS = [
     {"title": "A", "text": "One."},
     {"title": "A", "text": "Two."},
@@ -356,15 +339,7 @@ def test_musique_shape(tmp_path, monkeypatch, as_text, key):
         ("A\nOne.", [], []),
         ("A\nTwo.", ["A"], [["A", "is", "two"]]),
     )
-    put(
-        tmp_path,
-        monkeypatch,
-        "musique",
-        questions=[question],
-        corpus=CORPUS,
-        openie=stated,
-        question_entities=ENTITIES,
-    )
+    put(tmp_path, monkeypatch, "musique", questions=[question], corpus=CORPUS, openie=stated)
     corpus = load_dataset("musique")
     assert [c.id for c in corpus.chunks] == ["musique/0000", "musique/0001", "musique/0002"]
     (q,) = corpus.questions
@@ -384,11 +359,6 @@ def test_musique_shape(tmp_path, monkeypatch, as_text, key):
     assert extraction.triples["musique/0002"] == (
         Triple("B", "is", "three"),
     ) and extraction.triples["musique/0001"] == (Triple("A", "is", "two"),)
-    assert load_question_entities("musique") == {
-        "Who is A?": ("A", "B, C"),
-        "What?": (),
-        "Why?": (),
-    }
     path = tmp_path / "musique" / DATASETS["musique"].file("openie").name
     assert read_openie(path, corpus.chunks)[1] == {"triples": 2, "ill_formed": 4, "unmatched": 0}
 
@@ -409,7 +379,6 @@ def test_2wiki_shape(tmp_path, monkeypatch):
         questions=[question],
         corpus=CORPUS,
         openie=openie(),
-        question_entities=ENTITIES,
     )
     (q,) = load_dataset("2wikimultihopqa").questions
     assert (q.id, q.kind, q.answers, q.chain) == ("w1", "comparison", ("yes",), ("B born 1900",))
@@ -432,15 +401,7 @@ def test_hotpotqa_shape(tmp_path, monkeypatch):
         ("A\nOne. Two.", ["A"], [["A", "has", "two"]]),
         ("B\n\nThree. ", [], [["B", "has", "three"]]),
     )
-    put(
-        tmp_path,
-        monkeypatch,
-        "hotpotqa",
-        questions=[question],
-        corpus=corpus,
-        openie=stated,
-        question_entities="\t0\ttriples\n0\tWho?\t{}\n",
-    )
+    put(tmp_path, monkeypatch, "hotpotqa", questions=[question], corpus=corpus, openie=stated)
     loaded = load_dataset("hotpotqa")
     assert [c.passage for c in loaded.chunks] == ["A\nOne. Two.", "B\nThree."]
     assert (
@@ -451,7 +412,6 @@ def test_hotpotqa_shape(tmp_path, monkeypatch):
         "hotpotqa/0000",
         "hotpotqa/0001",
     }
-    assert load_question_entities("hotpotqa") == {"Who?": ()}
 
 
 def test_what_does_not_match_is_told(tmp_path, monkeypatch):
@@ -469,7 +429,6 @@ def test_what_does_not_match_is_told(tmp_path, monkeypatch):
         questions=[question],
         corpus=CORPUS,
         openie=openie(("Z\nz", [], [])),
-        question_entities=ENTITIES,
     )
     with pytest.warns(UserWarning) as caught:
         load_dataset("2wikimultihopqa")

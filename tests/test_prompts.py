@@ -11,13 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import minirag as mr
+from minirag.algorithms.voting import normalise_answer
 from minirag.core.corpus import Triple
 from minirag.core.errors import MiniragError
 from minirag.llm.replay import prompt_key
 from minirag.methods.pathrag import QUESTION_FIRST
 from minirag.prompts import TASKS, Task, find_task
-from minirag.prompts.map_reduce import INSTRUCTIONS, content_words
+from minirag.prompts.map_reduce import INSTRUCTIONS, best_sentences, content_words
 from minirag.prompts.rules import STOP_WORDS, names_in
+
+from .by_hand import best_sentences_by_hand, normalise_answer_by_hand
 
 FIELDS = {
     "passage_entities": {"title": "Selm", "text": "Selm is a port in Veldania."},
@@ -526,3 +530,23 @@ def test_the_thought_prompt_shows_a_whole_chain():
     )
     asked = task.prompt({"question": "Who?", "passages": ["p"], "thoughts": ["One.", "Two."]})
     assert asked.endswith("Question: Who?\nThoughts so far: One. Two.")
+
+
+CITED_TWICE = (
+    "# Head\nThe ferry [Data: Reports (1)] sank .  It was Ada's [a] [b] [c].\n\n东京大学。"
+)
+
+
+@pytest.mark.parametrize("corpus", ["professors", "harbor_news"])
+def test_texts_kept_in_sentences_are_quoted_as_texts_read_anew(corpus):
+    """Twice, so that the second time nothing is cut."""
+    texts = mr.load_corpus(corpus)
+    units = [("cited", CITED_TWICE), *((each.id, each.passage) for each in texts.chunks)]
+    asked = ["", "Whose ferry sank?", "东京大学", *(each.text for each in texts.questions)]
+    for question in (*asked, *asked):
+        assert best_sentences(question, units) == best_sentences_by_hand(question, units)
+
+
+@given(st.text(max_size=300))
+def test_answers_are_normalised_letter_by_letter(text):
+    assert normalise_answer(text) == normalise_answer_by_hand(text)

@@ -36,9 +36,10 @@ APART = {
         (
             r"methods/(raptor\w*|fastgraphrag|hipporag_passages|compose\w*|graphrag/variants)"
             r"|operators/(operator|pool)|algorithms/soft_clusters|cli/recommend|viz/operators"
+            r"|widgets/composer"
         ),
-        12,
-        1_620,
+        13,
+        1_790,
     ),
     "the benchmark, and what it finds": (
         r"evaluate/(bench\w*|survey_metrics)|cli/bench|reproduce/compositions|corpora/survey_sets",

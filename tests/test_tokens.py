@@ -29,6 +29,13 @@ def test_regex_covers_every_visible_character_once_and_in_order(text):
     assert "".join(tokens(text)) == "".join(re.findall(r"\S", text))
 
 
+@given(st.lists(st.text(max_size=60), max_size=6), st.integers(0, 40))
+def test_counting_line_by_line_is_counting_the_spans(lines, most):
+    for text in (*lines, "\n".join(lines), "\r\n".join(lines), " ".join(lines)):
+        assert count_tokens(text) == len(token_spans(text))
+        assert token_spans(text, most=most) == token_spans(text)[:most]
+
+
 @given(st.text(max_size=200), st.data())
 def test_regex_spans_of_a_text_cut_at_token_edges_are_the_same(text, data):
     spans = token_spans(text)

@@ -36,14 +36,14 @@ print(theirs)
 # - the score of a relation is the sum of the scores of its two ends,
 # - the score of a passage (a *chunk*) is the sum of the scores of the relations that were read from it.
 #
-# Four nodes A, B, C, D with the scores 0.4, 0.3, 0.2, 0.1 and the relations A-B, B-C, C-D. The first chunk states A-B and B-C, the second one C-D.
+# Four nodes A, B, C, D with the scores 0.3, 0.4, 0.1, 0.2 and the relations A-B, B-C, C-D. The first chunk states A-B and B-C, the second one C-D.
 #
 # **Predict first.** Which scores do the two chunks get? And how much of the score of B is in the first chunk's?
 #
 # <details><summary>Answer</summary>
 #
-# The relations have 0.7, 0.5 and 0.3. So the chunks have 1.2 and 0.3. The first one holds the 0.3 of B twice, once for each relation at B: the sum of its
-# *nodes* would be 0.9.
+# The relations have 0.7, 0.5 and 0.3. So the chunks have 1.2 and 0.3. The first one holds the 0.4 of B twice, once for each relation at B: the sum of its
+# *nodes* would be 0.8.
 #
 # </details>
 #
@@ -67,19 +67,26 @@ def from_sums(edges, node_scores, chunk_edges):
 
 # %% nbgrader={"grade": true, "grade_id": "test-from-sums", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 like = lambda found, expected: len(found) == len(expected) and all(abs(float(a) - b) < 1e-6 for a, b in zip(found, expected))
-ends, scores, stated = [(0, 1), (1, 2), (2, 3)], [0.4, 0.3, 0.2, 0.1], [[0, 1], [1, 2], []]
+ends, scores, stated = [(0, 1), (1, 2), (2, 3)], [0.3, 0.4, 0.1, 0.2], [[0, 1], [1, 2], []]
+as_list = lambda scores: list(scores.values() if isinstance(scores, dict) else scores)
 found = from_sums(ends, scores, stated)
-assert found is not None and len(found) == 2, "from_sums returns two lists: the scores of the relations and the scores of the chunks"
-of_edges, of_chunks = (list(each.values()) if isinstance(each, dict) else list(each) for each in found)
+found = [] if found is None else list(found)
+assert len(found) == 2, "from_sums returns two lists: the scores of the relations and the scores of the chunks"
+of_edges, of_chunks = map(as_list, found)
 assert not like(of_chunks, [0.7, 0.5, 0.3]), "the two lists are exchanged: relations come first, then chunks"
-assert not like(of_edges, [0.4, 0.3, 0.2]), "your relations have the score of their first end only: add the second"
+assert not like(of_edges, [0.3, 0.4, 0.1]), "your relations have the score of their first end only: add the second"
+assert not like(of_edges, [0.4, 0.1, 0.2]), "your relations have the score of their second end only: add the first"
+assert not like(of_edges, [0.4, 0.4, 0.2]), "your relations have the larger score of their two ends: the Aggregator adds both"
+assert not like(of_edges, [0.3, 0.1, 0.1]), "your relations have the smaller score of their two ends: the Aggregator adds both"
+assert not like(of_edges, [0.1, 0.3, 0.1]), "you take the difference of the two ends: the Aggregator adds them"
 assert not like(of_edges, [0.35, 0.25, 0.15]), "you take the mean of the two ends: the Aggregator adds them"
-assert not like(of_edges, [0.12, 0.06, 0.02]), "you multiply the two ends: the Aggregator adds them"
+assert not like(of_edges, [0.12, 0.04, 0.02]), "you multiply the two ends: the Aggregator adds them"
 assert like(of_edges, [0.7, 0.5, 0.3]), f"the relations have 0.7, 0.5 and 0.3; yours: {of_edges}"
 assert len(of_chunks) == 3, f"there are three chunks, and the last one states nothing: it scores 0; yours: {of_chunks}"
 assert not like(of_chunks, [0.6, 0.4, 0]), "a chunk's score is a sum in the definition, and yours is a mean: many relations shall count more than one"
-assert not like(of_chunks, [0.9, 0.6, 0]), "you add up the nodes of a chunk, each once: add up its relations, so that a node counts for each of them"
+assert not like(of_chunks, [0.8, 0.7, 0]), "you add up the nodes of a chunk, each once: add up its relations, so that a node counts for each of them"
 assert not like(of_chunks, [0.7, 0.5, 0]), "only the best relation of a chunk counts in your version: add up all of them"
+assert not like(of_chunks, [0.5, 0.3, 0]), "only the worst relation of a chunk counts in your version: add up all of them"
 assert not like(of_chunks, [0.95, 0.55, 0]), "you divide a relation among the chunks that state it: it counts fully in each"
 assert not like(of_chunks, [1.2, 0.3, 0]), "a relation that two chunks state counts in the first of them only: it counts in both"
 assert not like(of_chunks, [2, 2, 0]), "you count the relations of a chunk: add up their scores"
@@ -130,10 +137,14 @@ assert places != [0, 1, 2], "your rows are the first ones of the table: sort all
 assert places != [1, 0, 3] and places != [0, 1, 3], "you choose the right rows and leave them in the order of the table: the best comes first"
 assert places != [3, 1, 0], "the rows 1 and 3 have equal cosines: the earlier comes first, so do not turn a sorted list round"
 assert not any(abs(cosine - 0.2828427) < 1e-6 for cosine in cosines), "the second number is a distance in your version: return the cosine"
+assert places != [2, 4, 1], "your first row has the number 1: positions are counted from 0"
+assert not like(cosines, [0.9216, 0.9216, 0.36 + 0.28]), "the second number is the square of the cosine in your version: return the cosine itself"
 assert places == [1, 3, 0] and like(cosines, [0.96, 0.96, 0.8]), f"expected [(1, 0.96), (3, 0.96), (0, 0.8)]; yours: {found}"
 away = np.array([[-1, 0], [0, -1.0]])
-assert [place for place, _ in nearest(asked, away, 1)] == [1], "with negative cosines the larger one is nearer: -0.6 and not -0.8. Do not square them or take away the sign"
-assert len(nearest(asked, rows, 10)) == 4, "with k = 10 and four rows all four are returned"
+[(place, cosine)] = nearest(asked, away, 1)
+assert place == 1, "with negative cosines the larger one is nearer: -0.6 and not -0.8. Do not take away the sign"
+assert abs(cosine + 0.6) < 1e-9, f"you choose the right row, and its cosine is negative, -0.6: hand it on with its sign; yours: {cosine}"
+assert len(list(nearest(asked, rows, 10))) == 4, "with k = 10 and four rows all four are returned"
 
 # %% [markdown]
 # A VDB does not care what a row is. `tables` has four kinds of rows, each with labels and vectors:
@@ -166,7 +177,7 @@ def search_all(question_vector, tables, k):
 # - "`[names[place] for place, _ in nearest(question_vector, rows, k)]` is the entry of one kind."
 
 # %% nbgrader={"grade": true, "grade_id": "test-search-all", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-toy = {"cities": (("Rome", "Oslo", "Bonn"), rows[:3]), "rivers": (("Rhine", "Po"), rows[[3, 2]])}
+toy = {"cities": (("Bonn", "Rome", "Oslo"), rows[:3]), "rivers": (("Rhine", "Po"), rows[[3, 2]])}
 found = search_all(asked, toy, 2)
 assert isinstance(found, dict), "search_all returns a dictionary: one entry for each kind"
 assert set(found) == {"cities", "rivers"}, f"the keys are those of tables, cities and rivers; yours: {sorted(map(str, found))}"
@@ -174,10 +185,11 @@ found = {kind: list(labels) for kind, labels in found.items()}
 assert not any(isinstance(each, (int, np.integer)) for each in found["cities"]), "yours are positions: look them up in the labels"
 assert not any(isinstance(each, tuple) for each in found["cities"]), "only the labels are returned, without their cosines"
 assert found["rivers"] != ["Rhine"], "you rank all kinds together: every kind has its own k rows"
-assert found["rivers"] != ["Rome", "Oslo"] and not set(found["rivers"]) & {"Rome", "Oslo", "Bonn"}, "the rivers have labels of the cities: each kind has its own labels"
+assert not set(found["rivers"]) & {"Rome", "Oslo", "Bonn"}, "the rivers have labels of the cities: each kind has its own labels"
+assert found["cities"] != ["Bonn", "Rome"], "your labels are sorted by name or left in the order of the table: the nearest comes first"
 assert found["rivers"] == ["Rhine", "Po"], f"the rivers are Rhine and Po, in this order: is every kind searched by its own vectors? yours: {found['rivers']}"
-assert found["cities"] == ["Oslo", "Rome"], f"the two nearest cities are Oslo and Rome; yours: {found['cities']}"
-assert len(search_all(asked, toy, 1)["cities"]) == 1, "with k = 1 every kind has one label: is k handed on?"
+assert found["cities"] == ["Rome", "Bonn"], f"the two nearest cities are Rome and Bonn; yours: {found['cities']}"
+assert len(list(search_all(asked, toy, 1)["cities"])) == 1, "with k = 1 every kind has one label: is k handed on?"
 
 # %% [markdown]
 # The first question of the corpus that has gold passages, and the two nearest rows of each kind:
@@ -256,6 +268,8 @@ assert told("question Vector", "node VDB", "chunk VDB") is None, "node VDB and c
 assert told("question Vector", "node VDB", "node Agent") is None, "the relations of node Agent are optional: it can run without"
 assert told("chunk FromRel", "question Vector", "node Link") == "chunk FromRel", "two operators cannot run, and yours returns the second: return the first"
 assert told("node TF-IDF", "community Layer", "relationship Onehop", "chunk FromRel") is None, "nothing is missing here: node TF-IDF and community Layer take the question alone"
+kept = row("question Vector", "node VDB")
+assert check(kept) is None and len(kept) == 2, "check takes operators out of the list that it was handed: leave that list as it is"
 assert check([]) is None, "without operators nothing is missing: return None"
 
 # %% [markdown]
@@ -372,6 +386,7 @@ assert all(isinstance(each, type(whole[0])) for each in left), "return the opera
 named = lambda *given: [str(each) for each in without(*given)]
 assert named(whole, "chunk VDB") != named(whole, "no such operator"), "chunk VDB is still there: compare str(operator) with the name"
 assert "node VDB" in named(whole, "chunk VDB"), "all VDBs are gone: only the one of that kind is taken out, so compare both words of the name"
+assert "node VDB" in named(row("question Vector", "node VDB", "node Onehop"), "node Onehop"), "all operators on nodes are gone: compare the second word of the name, too"
 assert "community VDB" in named(whole, "chunk VDB"), "community VDB can run without chunk VDB, and is gone: take out only what check returns"
 assert "relationship Onehop" not in named(whole, "node VDB"), "without node VDB relationship Onehop cannot run: what check returns goes, too"
 assert named(whole, "question Vector") == [], f"without the vector no operator is left; yours: {named(whole, 'question Vector')}. Is check asked again after each one that goes?"
@@ -400,20 +415,27 @@ def recall(found, gold, k):
 # - "`len(set(ids[:k]) & set(right)) / len(right)` is one question's recall; add these up and divide by the number of questions that count."
 
 # %% nbgrader={"grade": true, "grade_id": "test-recall", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-three = [["p1", "p2", "p3", "p4"], ["p5", "p6", "p7", "p8"], ["p1", "p2", "p3", "p4"]]
+three = [["p1", "p2", "p3", "p4", "p9"], ["p5", "p6", "p7", "p8", "p9"], ["p1", "p2", "p3", "p4", "p9"]]
 right = [("p2", "p4", "p8"), ("p5",), ()]
 share = recall(three, right, 3)
 assert share is not None, "recall returns nothing: return a number"
-share = float(share)
+share, of_four = float(share), float(recall(three, right, 4))
 assert abs(share - 4 / 9) > 1e-9, "the question without gold passages counts as a miss: leave it out"
 assert abs(share - 7 / 9) > 1e-9, "a question without gold passages counts as a hit: leave it out"
 assert abs(share - 1) > 1e-9, "one gold passage is not all of them: count the share of gold passages, not whether there is one"
 assert abs(share - 1 / 3) > 1e-9, "you divide by the number of retrieved passages, which is precision: divide by the number of gold passages"
+assert abs(of_four - 1 / 2) > 1e-9, "a question counts only with all of its gold passages in your version: count the share of them"
 assert abs(share - 1 / 2) > 1e-9, "you count all gold passages of all questions together: take each question's share first, then the mean"
 assert abs(share - 5 / 6) > 1e-9, "p4 stands on rank 4, and k is 3: look at the first k only"
+assert abs(share - 1 / 6) > 1e-9, "you look at the last k passages: the best stand first"
+assert abs(share - 200 / 3) > 1e-6, "yours is in percent: recall is a share between 0 and 1"
 assert abs(share - 4 / 3) > 1e-9, "the shares are added up: divide by the number of questions that count"
 assert abs(share - 2 / 3) < 1e-9, f"one question has a third of its gold passages, one has all: the mean is 2/3; yours: {share}"
-assert abs(recall(three, right, 4) - 5 / 6) < 1e-9, f"with k = 4 it is 5/6; yours: {recall(three, right, 4)}"
+assert abs(of_four - 2 / 3) > 1e-9, "with k = 4 the passage on rank 4 counts, too: the first k are ids[:k]"
+assert abs(of_four - 5 / 6) < 1e-9, f"with k = 4 it is 5/6; yours: {of_four}"
+single = recall([["p1", "p2"]], [("p1", "p2")], 1)
+assert abs(single - 1) > 1e-9, "you divide by k where k is smaller than the number of gold passages: one of two was found, so the share is 1/2"
+assert abs(single - 1 / 2) < 1e-9, f"with k = 1 one of two gold passages is found, 1/2; yours: {single}"
 
 # %% [markdown]
 # Now the measurement. For VGraphRAG, and for what is left of it without each operator: the recall at 5 over the 25 questions that have gold passages; in how many of these
@@ -484,7 +506,7 @@ for name in ("question Vector", "node VDB", "node PPR", "relationship Aggregator
 ends = [(edge.source, edge.target) for edge in graph.edges]
 stated = [[place for place, edge in enumerate(graph.edges) if chunk in edge.chunks] for chunk in range(len(graph.chunks))]
 for vector, nodes, walk, relations, sums, passages, reports in runs:
-    of_edges, of_chunks = from_sums(ends, walk.scores, stated)
+    of_edges, of_chunks = map(as_list, from_sums(ends, walk.scores, stated))
     assert np.allclose(of_edges, relations.scores), "the package's relationship Aggregator gives the relations other scores"
     assert np.allclose(of_chunks, sums.scores), "the package's chunk Aggregator gives the passages other scores"
     yours = search_all(vector.vector, tables, 4)
@@ -518,6 +540,26 @@ for _ in range(300):
 #   by: node_scores[head]
 #   hint: the score of their first end only
 # - item: from-sums
+#   name: the other end
+#   replace: node_scores[head] + node_scores[tail]
+#   by: node_scores[tail]
+#   hint: the score of their second end only
+# - item: from-sums
+#   name: larger end
+#   replace: node_scores[head] + node_scores[tail]
+#   by: max(node_scores[head], node_scores[tail])
+#   hint: the larger score of their two ends
+# - item: from-sums
+#   name: smaller end
+#   replace: node_scores[head] + node_scores[tail]
+#   by: min(node_scores[head], node_scores[tail])
+#   hint: the smaller score of their two ends
+# - item: from-sums
+#   name: difference of the ends
+#   replace: node_scores[head] + node_scores[tail]
+#   by: abs(node_scores[head] - node_scores[tail])
+#   hint: you take the difference of the two ends
+# - item: from-sums
 #   name: mean of the ends
 #   replace: node_scores[head] + node_scores[tail]
 #   by: (node_scores[head] + node_scores[tail]) / 2
@@ -547,6 +589,11 @@ for _ in range(300):
 #   replace: sum(edge_scores[edge] for edge in stated)
 #   by: max((edge_scores[edge] for edge in stated), default=0)
 #   hint: only the best relation of a chunk counts
+# - item: from-sums
+#   name: worst relation
+#   replace: sum(edge_scores[edge] for edge in stated)
+#   by: min((edge_scores[edge] for edge in stated), default=0)
+#   hint: only the worst relation of a chunk counts
 # - item: from-sums
 #   name: divided among chunks
 #   replace: sum(edge_scores[edge] for edge in stated)
@@ -610,7 +657,22 @@ for _ in range(300):
 #   name: sign taken away
 #   replace: vectors @ question_vector
 #   by: np.abs(vectors @ question_vector)
-#   hint: Do not square them
+#   hint: Do not take away the sign
+# - item: nearest
+#   name: counted from one
+#   replace: int(row)
+#   by: int(row) + 1
+#   hint: positions are counted from 0
+# - item: nearest
+#   name: squared
+#   replace: float(cosines[row])
+#   by: float(cosines[row]) ** 2
+#   hint: is the square of the cosine
+# - item: nearest
+#   name: sign lost in the pair
+#   replace: float(cosines[row])
+#   by: abs(float(cosines[row]))
+#   hint: hand it on with its sign
 # - item: search-all
 #   name: positions
 #   replace: '[names[place] for place, _ in nearest(question_vector, rows, k)]'
@@ -640,6 +702,11 @@ for _ in range(300):
 #   replace: nearest(question_vector, rows, k)]
 #   by: nearest(question_vector, next(iter(tables.values()))[1][:len(names)], k)]
 #   hint: is every kind searched by its own vectors
+# - item: search-all
+#   name: sorted by name
+#   replace: '[names[place] for place, _ in nearest(question_vector, rows, k)]'
+#   by: 'sorted(names[place] for place, _ in nearest(question_vector, rows, k))'
+#   hint: sorted by name or left in the order
 # - item: search-all
 #   name: k fixed
 #   replace: rows, k)
@@ -695,6 +762,13 @@ for _ in range(300):
 #                 given -= {kind for slot in operator.takes for kind in slot.kinds}
 #             given.add(operator.gives)
 #   hint: what is given is not used up
+# - item: check
+#   name: list emptied
+#   replace: '    for operator in operators:'
+#   by: |2-
+#         while operators:
+#             operator = operators.pop(0)
+#   hint: leave that list as it is
 # - item: vgraphrag
 #   name: graph forgotten
 #   replace: ', graph="textual knowledge"'
@@ -778,6 +852,11 @@ for _ in range(300):
 #   by: operator.name not in name
 #   hint: all VDBs are gone
 # - item: without
+#   name: every operator of the kind
+#   replace: str(operator) != name
+#   by: operator.kind != name.split()[0]
+#   hint: all operators on nodes are gone
+# - item: without
 #   name: everything after it
 #   replace: '        if str(operator)'
 #   by: |2-
@@ -823,6 +902,31 @@ for _ in range(300):
 #   replace: 'len(set(ids) & set(right)) / len(right)'
 #   by: 'len(set(ids) & set(right)) / k'
 #   hint: which is precision
+# - item: recall
+#   name: at most k gold passages
+#   replace: 'len(set(ids) & set(right)) / len(right)'
+#   by: 'len(set(ids) & set(right)) / min(k, len(right))'
+#   hint: you divide by k where k is smaller
+# - item: recall
+#   name: last k
+#   replace: 'ids[:k]'
+#   by: 'ids[-k:]'
+#   hint: you look at the last k passages
+# - item: recall
+#   name: percent
+#   replace: return sum(
+#   by: return 100 * sum(
+#   hint: yours is in percent
+# - item: recall
+#   name: all or nothing
+#   replace: 'len(set(ids) & set(right)) / len(right)'
+#   by: 'set(right) <= set(ids)'
+#   hint: a question counts only with all of its gold passages
+# - item: recall
+#   name: one too few
+#   replace: 'ids[:k]'
+#   by: 'ids[: k - 1]'
+#   hint: the passage on rank 4 counts
 # - item: recall
 #   name: all gold passages together
 #   replace: 'return sum(len(set(ids) & set(right)) / len(right) for ids, right in pairs) / len(pairs)'

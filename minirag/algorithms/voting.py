@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+PUNCTUATION = str.maketrans("", "", string.punctuation)
+
 
 def normalise_answer(text: str) -> str:
     """Lower case, no punctuation, no articles, single spaces (the SQuAD rule)."""
-    text = "".join(c for c in text.lower() if c not in string.punctuation)
+    text = text.lower().translate(PUNCTUATION)
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
 
 

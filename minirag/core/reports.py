@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -44,7 +45,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     source: str = ""
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The report as it enters a context window."""
         findings = [f"## {f.summary}\n\n{f.explanation}" for f in self.findings]

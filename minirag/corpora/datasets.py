@@ -5,7 +5,6 @@ To add one, declare repository, commit, licence and files in `data/datasets.yaml
 downloads it, and where its files have the form of HippoRAG's, `load_dataset` reads it.
 """
 
-import csv
 import json
 import os
 import warnings
@@ -117,29 +116,6 @@ def load_dataset(name: str, folder: str | Path | None = None) -> Corpus:
     questions = _questions(dataset.name, _read_json(path / dataset["questions"].name), chunks)
     extraction, _ = read_openie(path / dataset["openie"].name, chunks)
     return Corpus(dataset.name, documents, chunks, questions, {OPENIE: extraction})
-
-
-def load_question_entities(
-    name: str, folder: str | Path | None = None
-) -> dict[str, tuple[str, ...]]:
-    """The named entities that GPT-3.5 found in each question: {question text: (entity, ...)}.
-    Published for the full-size sets only.
-    """
-    from .fetching import fetch
-
-    dataset = find_dataset(name)
-    file = dataset.file("question_entities")
-    if file is None:
-        known = ", ".join(each.name for each in DATASETS.values() if each.file("question_entities"))
-        raise MiniragError(
-            f"No question entities were published for {dataset.name!r}; "
-            f"there are some for: {known}."
-        )
-    with (fetch(dataset, folder) / file.name).open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines, delimiter="\t"))
-    # The published files head their first column in three ways.
-    texts = [str(row.get("question") or row.get("0") or row.get("query")) for row in rows]
-    return {text: _named_entities(row.get("triples")) for text, row in zip(texts, rows)}
 
 
 def read_openie(path: str | Path, chunks: Sequence[Chunk]) -> tuple[Extraction, dict[str, int]]:
@@ -255,15 +231,3 @@ def _chain(row: Row) -> tuple[str, ...]:
     return tuple(steps) or tuple(
         " ".join(map(str, triple)) for triple in row.get("evidences") or []
     )
-
-
-def _named_entities(cell: str | None) -> tuple[str, ...]:
-    """The cell holds a JSON object {"named_entities": [...]}; anything else counts as no entity
-    found.
-    """
-    try:
-        found = json.loads(cell or "{}")
-    except json.JSONDecodeError:
-        return ()
-    names = found.get("named_entities") if isinstance(found, dict) else None
-    return tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()

@@ -62,11 +62,16 @@ class Parted(Question):
 @dataclass(frozen=True)
 class MultipleChoice(Question):
     """A question with options: `letter` ("A" for the first) names the right one, and `answers`
-    holds its text. The options are not part of `text`.
+    holds its text. The options are not part of `text`; `shown` has both.
     """
 
     options: tuple[str, ...] = ()
     letter: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The question, and a line for each option, behind its letter."""
+        return "\n".join([self.text, *map("{}. {}".format, ascii_uppercase, self.options)])
 
 
 def _texts(values: object) -> tuple[str, ...]:
@@ -128,12 +133,9 @@ def _ultradomain(row: Row) -> Read:
 
 
 SETS: dict[str, Callable[[Row], Read]] = {
-    "multihop-rag": _multihop_rag,
-    "popqa": _popqa,
-    "quality": _quality,
-    "alce": _alce,
+    "multihop-rag": _multihop_rag, "popqa": _popqa, "quality": _quality, "alce": _alce,
     "ultradomain": _ultradomain,
-}
+}  # fmt: skip
 WHOLE = ("popqa", "alce")  # their passages are chunks already
 NEEDED = "help(minirag.corpora.survey_sets) lists the files and fields that are read."
 

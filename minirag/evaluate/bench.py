@@ -8,10 +8,12 @@ one that needs training gets none: it would be taught on the questions that are 
 counts an accepted wording anywhere in an answer, so that long answers have more of it.
 
 Each finished question is a line of `FOLDER/log.jsonl`, under a key of all that decides it, so that
-a run that was killed goes on where it stopped.
+a run that was killed goes on where it stopped; threads and processes hand in `BATCH` at once. A
+question with options is asked with them, and scored by the option that the answer chooses.
 """
 
 import hashlib
+import json
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, as_completed
@@ -24,7 +26,7 @@ from uuid import uuid4
 from ..core.corpus import Corpus, Question
 from ..core.display import progress
 from ..core.errors import MiniragError
-from ..core.files import cache_folder
+from ..core.files import cache_folder, write_atomic
 from ..llm import LLM, Counts, Waiting, load_llm
 from ..methods import METHODS, Method
 from ..methods.raptor import TreeMethod
@@ -38,7 +40,8 @@ LEADERS = {
     "textual knowledge": "graphrag-local", "rich knowledge": "lightrag-local",
     "knowledge": "hipporag", "knowledge and passage": "hipporag",
 }  # fmt: skip
-LOG, BATCH = "log.jsonl", 8  # questions that another thread or process is sent at once
+LOG, COUNTS = "log.jsonl", "bench.json"  # finished questions; beside an index, what it took
+BATCH = {True: 8, False: 100}  # questions sent at once to a thread with a model, or to rules
 NEEDS_MODEL = "needs a model"
 EXAMPLE = '{"question": "Who ...?", "answers": ["..."], "gold": ["PASSAGE"]}'
 NEEDS_TRAINING = "needs training, on other questions than these"
@@ -49,7 +52,7 @@ ARRIVED: dict[str, "Bench"] = {}  # in another process
 @dataclass(eq=False)
 class Bench:
     """What all methods share; opens each of them once. extraction: the name of triples that came
-    with the corpus, or None to have the text read. log: None in another process.
+    with the corpus, or None to have the text read. graphs: what each took, as a row of the log.
     """
 
     corpus: Corpus
@@ -57,14 +60,14 @@ class Bench:
     encoder: str
     extraction: str | None
     k: int
-    log: Log | None
     id: str = field(default_factory=lambda: uuid4().hex)
     folders: dict[str, str] = field(default_factory=dict)
     methods: dict[str, Method] = field(default_factory=dict)
+    graphs: dict[str, Row] = field(default_factory=dict)
     lock: Any = field(default_factory=threading.RLock)
 
     def __reduce__(self) -> tuple[Callable[[Row], "Bench"], tuple[Row]]:
-        return arrive, ({**vars(self), "log": None, "methods": {}, "lock": None},)
+        return arrive, ({**vars(self), "methods": {}, "lock": None},)
 
     def options(self, name: str) -> Row:
         """Of the method's `build`."""
@@ -109,21 +112,30 @@ class Bench:
                 self.methods[name] = opened
             return self.methods[name]
 
+    def counts(self, name: str) -> Path:
+        """The file beside the index of a method that says what it took."""
+        return cache_folder() / "indices" / self.folder(self.owner(name)) / COUNTS
+
     def counted(self, name: str, given: Row) -> Method:
-        """A method with an index of its own, and in the log what that took. An index that was built
-        when nobody counted is built again, which costs nothing by rules and by recorded replies.
+        """A method with an index of its own, and in `graphs` what that took. An index that was
+        built when nobody counted is built again, once, which costs nothing by rules and by recorded
+        replies.
         """
-        before = self.llm.ledger.snapshot()
+        before, file = self.llm.ledger.snapshot(), self.counts(name)
         method, state = open_method(name, self.corpus, **given)
-        if self.log is not None and self.graph_key(name) not in self.log.rows:
-            if state == "reused":
-                METHODS[name].build(self.corpus, **given)
-            graph, spent = graph_of(method), self.llm.ledger - before
-            row: Row = {"nodes": len(graph.nodes), "edges": len(graph.edges)} if graph else {}
-            for stage in ("build", "index"):
-                row[f"{stage} prompt tokens"] = spent[stage].prompt_tokens
-                row[f"{stage} completion tokens"] = spent[stage].completion_tokens
-            self.log.add({"key": self.graph_key(name), **row})
+        if state == "reused" and file.exists():
+            self.graphs[name] = json.loads(file.read_text("utf-8"))
+            return method
+        if state == "reused":
+            METHODS[name].build(self.corpus, **given)
+        graph, spent = graph_of(method), self.llm.ledger - before
+        row: Row = {"nodes": len(graph.nodes), "edges": len(graph.edges)} if graph else {}
+        for stage in ("build", "index"):
+            row[f"{stage} prompt tokens"] = spent[stage].prompt_tokens
+            row[f"{stage} completion tokens"] = spent[stage].completion_tokens
+        self.graphs[name] = {"key": self.graph_key(name), **row}
+        if state != "not kept":
+            write_atomic(file, json.dumps(self.graphs[name]))
         return method
 
 
@@ -146,7 +158,7 @@ def ask(bench: Bench, name: str, asked: Question) -> Row:
     method, seen = bench.open(name), Asked()
     token, start = ASKED.set(seen), perf_counter()
     try:
-        answer = method.answer(asked.text, bench.k, method.short_task)
+        answer = method.answer(getattr(asked, "shown", asked.text), bench.k, method.short_task)
     finally:
         ASKED.reset(token)
     seconds = round(perf_counter() - start, 4)
@@ -164,9 +176,13 @@ def ask(bench: Bench, name: str, asked: Question) -> Row:
 
 
 def ask_some(bench: Bench, name: str, questions: Sequence[Question]) -> list[Row] | str:
-    """Several questions answered, or why the method cannot; in a thread or in another process."""
+    """Several questions answered, and what the method's graph took; or why the method cannot. In a
+    thread or in another process.
+    """
     try:
-        return [ask(bench, name, asked) for asked in questions]
+        bench.open(name)
+        rows = [ask(bench, name, asked) for asked in questions]
+        return [bench.graphs[bench.owner(name)], *rows]
     except MiniragError as error:
         if not str(error).startswith(NEEDS_MODEL):
             raise
@@ -184,7 +200,8 @@ def ask_all(
                 failed[part[0]] = found
             else:
                 for row in found:
-                    log.add(row)
+                    if row["key"] not in log.rows:
+                        log.add(row)
             bar.update(len(part[1]))
 
         if executor is None:
@@ -236,23 +253,27 @@ def run_bench(
     names = list(dict.fromkeys(names or [method.name for method in METHODS.values()]))
     folder, model = Path(folder or cache_folder() / "bench" / corpus.name), load_llm(llm)
     log = Log(folder / LOG)
-    bench, todo = Bench(corpus, Watched(model), encoder, extraction, k, log), list[Part]()
+    bench, todo = Bench(corpus, Watched(model), encoder, extraction, k), list[Part]()
     failed = {name: NEEDS_TRAINING for name in names if METHODS[name].needs_training}
-    if not model.is_model:
-        failed |= {name: NEEDS_MODEL for name in names if METHODS[name].needs_model}
+    need = [name for name in names if METHODS[name].needs_model and not model.is_model]
+    failed |= dict.fromkeys(need, NEEDS_MODEL)
 
     def prepare(name: str) -> None:
         left = [asked for asked in questions if bench.key(name, asked) not in log.rows]
+        if not left and bench.graph_key(name) in log.rows:
+            return
+        # Another process opens for itself what is kept, or what is built in every run.
+        kept = bench.counts(name).exists() or not hasattr(METHODS[bench.owner(name)], "save")
         try:
-            if left or bench.graph_key(name) not in log.rows:
+            if executor is None or model.is_model or not kept:
                 bench.open(name)
         except Waiting:
             raise
         except MiniragError as error:
             failed[name] = str(error)
             return
-        size = BATCH if executor else 1
-        todo.extend((name, left[start : start + size]) for start in range(0, len(left), size))
+        size = BATCH[model.is_model] if executor else 1
+        todo.extend((name, left[start : start + size]) for start in range(0, len(left) or 1, size))
 
     able = [name for name in names if name not in failed]
     bench.llm.each(prepare, progress(able, description="indices", unit="method"))

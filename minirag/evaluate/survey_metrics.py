@@ -10,10 +10,12 @@ of a word count; yes, no and noanswer have no part of a word in common with anot
 knows no STRHIT. Its `str_em` is the paper's STRREC, its `str_hit` the paper's STREM.
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean, median
+from string import ascii_uppercase
 from typing import Any, Literal
 
 import numpy as np
@@ -24,17 +26,8 @@ from ..core.options import check_value
 from ..methods import METHODS
 from ..prompts.task import Fields, Task
 from ..text.tokens import token_spans
-from .metrics import (
-    KS,
-    VERDICTS,
-    answer_coverage,
-    exact_match,
-    f1,
-    interval,
-    recall_at_k,
-    shared_words,
-    verdict,
-)
+from . import metrics
+from .metrics import answer_coverage, recall_at_k
 
 Follow = Literal["paper", "code"]
 Parts = Sequence[Sequence[str]]
@@ -66,8 +59,8 @@ def token_recall(answer: str, accepted: Iterable[str], exact_verdicts: bool = Fa
     """
     found, best = normalise_answer(one_line(answer)), 0.0
     for wanted in filter(None, map(normalise_answer, accepted)):
-        if not (exact_verdicts and found != wanted and VERDICTS & {found, wanted}):
-            best = max(best, shared_words(found, wanted) / len(wanted.split()))
+        if not (exact_verdicts and found != wanted and metrics.VERDICTS & {found, wanted}):
+            best = max(best, metrics.shared_words(found, wanted) / len(wanted.split()))
     return best
 
 
@@ -118,12 +111,25 @@ def score_answer(answer: str, parts: Parts, follow: Follow = "paper") -> dict[st
         "accuracy": contains(answer, wordings, code),
         "recall": token_recall(answer, wordings, code),
         **string_scores(answer, parts, code),
-        "EM": exact_match(one_line(answer), wordings),
-        "F1": f1(one_line(answer), wordings, "exact" if code else "words"),
+        "EM": metrics.exact_match(one_line(answer), wordings),
+        "F1": metrics.f1(one_line(answer), wordings, "exact" if code else "words"),
         "hit@1": hit_at_1(answer, parts, follow),
         "list F1": list_f1(answer, parts, follow),
     }
     return {name: score for name, score in scores.items() if not (code and name == "STRHIT")}
+
+
+def option_chosen(answer: str, options: Sequence[str]) -> str:
+    """The letter of the option that an answer chooses: the letter that it opens with, as "C",
+    "(C)" or "C. Debt", else that of the option with most words in common (F1); "" where that is
+    none, or several.
+    """
+    letters = ascii_uppercase[: len(options)]
+    if opening := re.match(rf"\W*(?:[Oo]ption )?([{letters}])(?:[).:]|\W*$)", answer):
+        return opening[1]
+    shared = [metrics.f1(one_line(answer), [option]) for option in options]
+    best = [letter for letter, each in zip(letters, shared) if each == max(shared) > 0]
+    return best[0] if len(best) == 1 else ""
 
 
 def one_line(answer: str) -> str:
@@ -146,16 +152,14 @@ def texts_in(value: Any) -> list[str]:  # nested in any way
     if isinstance(value, str):
         return [value] * bool(value)
     parts = value.values() if isinstance(value, Mapping) else value
-    return (
-        [text for part in parts for text in texts_in(part)] if isinstance(parts, Iterable) else []
-    )
+    return [t for part in (parts if isinstance(parts, Iterable) else ()) for t in texts_in(part)]
 
 
 def coverage(context: str, accepted: Sequence[str]) -> dict[str, float]:
     """Whether an accepted wording stands in the first so many tokens of a context, 0.0 or 1.0 by
     budget; nothing for an empty context.
     """
-    ends = [end for _, end in token_spans(context)]
+    ends = [end for _, end in token_spans(context, most=BUDGETS[-1])]
     shares = {n: answer_coverage([context[: ends[:n][-1]]], accepted) for n in BUDGETS if ends}
     return {f"cover@{n // 1000}k": share for n, share in shares.items()}
 
@@ -170,9 +174,13 @@ def scored(
     done = list[Row]()
     for of in rows.values():
         found = any(id in passages for row in of for id in row["retrieved"])
-        ks = sorted({*(n for n in KS if n < k), k}) if found else []
+        ks = sorted({*(n for n in metrics.KS if n < k), k}) if found else []
         for row, asked in zip(of, questions):
-            scores = score_answer(row["answer"], getattr(asked, "parts", (asked.answers,)), follow)
+            said, parts = row["answer"], getattr(asked, "parts", (asked.answers,))
+            if options := getattr(asked, "options", ()):  # not "A", which is an article
+                chosen, right = option_chosen(said, options), getattr(asked, "letter", "")
+                said, parts = f"option{chosen}", ((f"option{right}",),)
+            scores = score_answer(said, parts, follow)
             if asked.gold:
                 scores |= {f"R@{n}": recall_at_k(row["retrieved"], asked.gold, n) for n in ks}
             scores |= {name: row[name] for name in row if name.startswith("cover@")}
@@ -197,12 +205,12 @@ def leaderboard(
     for name, rows in of.items():
         line: Row = {"method": name, "graph": METHODS[name].graph_type, "n": len(rows)}
         line["accuracy"] = float(right[name].mean())
-        line |= dict(zip(("low", "high"), interval(right[name])))
+        line |= dict(zip(("low", "high"), metrics.interval(right[name])))
         if baseline in right and name != baseline:
             gains = right[name] - right[baseline]
-            low, high = interval(gains)
+            low, high = metrics.interval(gains)
             line |= {"gain": float(gains.mean()), "gain low": low, "gain high": high}
-            line["verdict"] = verdict(low, high, even=0)
+            line["verdict"] = metrics.verdict(low, high, even=0)
         measured = dict.fromkeys(key for row in rows for key in row if key not in RAW)
         for key in (*measured, *SPENT):
             line[key] = fmean(row[key] for row in rows if key in row)
@@ -214,8 +222,5 @@ def leaderboard(
             line[f"layer {layer}"] = 100 * count / counted.total()
         board.append(line)
     board.sort(key=lambda line: -line["accuracy"])
-    return board + [
-        {"method": name, "graph": METHODS[name].graph_type, "note": failed[name]}
-        for name in names
-        if name in failed
-    ]
+    lost = [name for name in names if name in failed]
+    return board + [{"method": n, "graph": METHODS[n].graph_type, "note": failed[n]} for n in lost]

@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..text.chunking import sentences_of
@@ -54,6 +55,20 @@ def stems(text: str) -> set[str]:
     }
 
 
+@lru_cache(maxsize=2**13)  # every question is asked about the same texts
+def quotable(text: str) -> list[tuple[frozenset[str], str, str]]:
+    """[(stems, sentence, citations of its paragraph)] of a text, headings left out."""
+    found = []
+    for paragraph in text.split("\n"):
+        if paragraph.startswith("#"):
+            continue
+        cited = "".join(f" {citation}" for citation in CITED.findall(paragraph)[:2])
+        for sentence in sentences_of(CITED.sub(" ", paragraph)):
+            plain = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(sentence.split()))
+            found.append((frozenset(stems(sentence)), plain, cited))
+    return found
+
+
 def best_sentences(question: str, units: Iterable[Unit]) -> list[Quote]:
     """The sentences that share any word with the question, best first, each with its citations.
 
@@ -61,14 +76,9 @@ def best_sentences(question: str, units: Iterable[Unit]) -> list[Quote]:
     """
     wanted, found = stems(question), []
     for unit, text in units:
-        for paragraph in text.split("\n"):
-            if paragraph.startswith("#"):
-                continue
-            cited = "".join(f" {citation}" for citation in CITED.findall(paragraph)[:2])
-            for sentence in sentences_of(CITED.sub(" ", paragraph)):
-                if shared := wanted & stems(sentence):
-                    plain = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(sentence.split()))
-                    found.append(Quote(shared, f"{plain} [{unit}]{cited}", unit))
+        for words, sentence, cited in quotable(text):
+            if shared := wanted & words:
+                found.append(Quote(shared, f"{sentence} [{unit}]{cited}", unit))
     common = Counter(word for quote in found for word in quote.shared)
     return sorted(found, key=lambda quote: -sum(1 / common[word] for word in sorted(quote.shared)))
 
@@ -126,9 +136,8 @@ def map_answer_by_rule(fields: Fields) -> str:
     The score is the percentage of the question's content words that the quoted sentences contain.
     """
     quotes = best_quotes(fields["question"], fields["units"])
-    answer = (
-        " ".join(quote.text for quote in quotes) or "Nothing here shares a word with the question."
-    )
+    none = "Nothing here shares a word with the question."
+    answer = " ".join(quote.text for quote in quotes) or none
     covered = set().union(*(quote.shared for quote in quotes))
     return json.dumps({"answer": answer, "score": overlap(fields["question"], covered)})
 

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,15 +42,15 @@ def count_tokens(text: str, counter: Tokenizer | TokenCounter = "regex") -> int:
     """The number of tokens in `text`, by a tokenizer of `token_spans` or by a function text ->
     number of tokens.
     """
-    if counter == "regex":  # counted often and everywhere, so without making the spans
-        return len(_pattern().findall(text))
+    if counter == "regex":  # no token holds a line end, and prompts repeat the same lines
+        return sum(map(_tokens_of_line, filter(None, text.split("\n"))))
     if not callable(counter):
         return len(token_spans(text, counter))
     counted = counter(text)
     return counted if isinstance(counted, int) else len(_checked(text, list(counted)))
 
 
-def token_spans(text: str, tokenizer: Tokenizer = "regex") -> list[Span]:
+def token_spans(text: str, tokenizer: Tokenizer = "regex", most: int | None = None) -> list[Span]:
     """The tokens of `text` as [(start, end), ...] in characters, in order, white space between them
     left out or not as the tokenizer does.
 
@@ -63,11 +64,12 @@ def token_spans(text: str, tokenizer: Tokenizer = "regex") -> list[Span]:
     - 'minilm': the word pieces of all-MiniLM-L6-v2. 'tiktoken:cl100k_base' and the like: OpenAI's.
     - 'hf:PATH': a `tokenizer.json`, a folder that holds one, or a name on the Hugging Face hub.
     - any function text -> [(start, end), ...].
+    most: of 'regex', look no further than this many tokens.
     """
     if callable(tokenizer):
         return _checked(text, list(tokenizer(text)))
     if tokenizer == "regex":
-        return [match.span() for match in _pattern().finditer(text)]
+        return [match.span() for match in islice(_pattern().finditer(text), most)]
     if tokenizer == "minilm":
         return _hugging_face_spans(text, _minilm_file(os.environ.get("MINIRAG_MODEL_DIR")))
     kind, _, name = str(tokenizer).partition(":")
@@ -80,18 +82,18 @@ def token_spans(text: str, tokenizer: Tokenizer = "regex") -> list[Span]:
     )
 
 
+@lru_cache(maxsize=2**17)
+def _tokens_of_line(line: str) -> int:
+    return len(_pattern().findall(line))
+
+
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
     # Python's \w leaves out the marks that many scripts write vowels with, and a word must not
     # break at each of them.
-    marks = (
-        "".join(
-            re.escape(c)
-            for c in map(chr, range(0x300, 0x10000))
-            if unicodedata.category(c) in ("Mn", "Mc", "Me")
-        )
-        + "\u200c\u200d"
-    )
+    known = map(chr, range(0x300, 0x10000))
+    marks = "".join(re.escape(c) for c in known if unicodedata.category(c)[0] == "M")
+    marks += "\u200c\u200d"
     return re.compile(
         rf"[{SCRIPTS_WITHOUT_SPACES}]|(?:(?![{SCRIPTS_WITHOUT_SPACES}])\w[{marks}]*){{1,{LONGEST}}}|\S"
     )

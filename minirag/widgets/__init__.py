@@ -6,6 +6,7 @@ control does in one.
 
 from .agents import AgentWalk, WalkStepper, walk_stepper
 from .build import ChunkExplorer, ChunkSizeExplorer
+from .composer import ComposerExplorer
 from .explorer import Choice, Explorer, Slider, Switch
 from .graphrag import HierarchyExplorer, PackingExplorer
 from .hippo import HippoExplorer, WalkExplorer

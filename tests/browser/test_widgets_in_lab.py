@@ -140,6 +140,20 @@ def test_living_controls_are_all_moved(notebook, lab, record_property):
     assert median < LIMIT + 5 * max(0, empty - 0.05)
 
 
+COMPOSER = """import minirag as mr
+from minirag.widgets import ComposerExplorer
+composer = ComposerExplorer(mr.load_corpus("professors"), encoder="lsa")
+composer.view()"""
+
+
+def test_a_composer_answers_each_choice(notebook, lab, record_property):
+    problems, moved, median, empty = drive(lab, notebook(COMPOSER), record_property)
+    assert (problems, moved) == ([], 8)
+    assert median < LIMIT + 5 * max(0, empty - 0.05)
+    text = lab.text()
+    assert "Runs:" in text or "Does not run:" in text
+
+
 def test_dead_controls_errors_and_remote_pictures_are_found(notebook, lab, record_property):
     remote = "from IPython.display import HTML\nHTML('<img src=\"http://192.0.2.1/pixel.png\">')"
     problems, moved, *_ = drive(

@@ -175,9 +175,8 @@ class _Packer:
                 f"A window of {limit} tokens cannot hold anything: instructions and question alone"
                 f" take {self.header}. Use a larger window."
             )
-        fitted = [
-            (name, kept) for name, text in units if (kept := self.fitted(name, text)) is not None
-        ]
+        kept = ((name, self.fitted(name, text)) for name, text in units)
+        fitted = [(name, text) for name, text in kept if text is not None]
         sizes, most = [self.tokens(unit) for unit in fitted], self.options.per_window
         packed, _ = pack(sizes, limit, self.header, split=True, most=most)
         windows = [[fitted[i] for i in window] for window in packed]
@@ -222,14 +221,9 @@ class _Packer:
         if over := sum(size > limit for size in sizes):
             said.append(f"{over} windows exceed the limit, each with one unit")
         return PackStep(
-            "pack",
-            "; ".join(said),
-            windows=[[name for name, _ in window] for window in windows],
-            tokens=sizes,
-            limit=limit,
-            shortened=self.shortened,
-            left_out=self.left_out,
-        )
+            "pack", "; ".join(said), windows=[[name for name, _ in window] for window in windows],
+            tokens=sizes, limit=limit, shortened=self.shortened, left_out=self.left_out,
+        )  # fmt: skip
 
 
 def map_record(
