@@ -19,6 +19,7 @@ TOLD_AGAIN = (
     "06_hipporag_on_musique",
     "15_agents_on_graphs",
     "16_trees_and_fast_graphs",
+    "17_the_unified_framework",
     "paper_against_code",
 )  # the rest follow
 

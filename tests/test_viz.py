@@ -604,3 +604,6 @@ def test_curves_and_dots_say_their_numbers():
     dots = viz.draw_points({"bm25": (3.0, -2.0, 8.0), "dense": 1.25}, "gain", zero=0, caption="c")
     assert shows(dots)
     assert dots.text == "gain\n  3.0 [-2.0, 8.0]  bm25\n  1.2  dense\nc"
+    matrix = viz.draw_dots({"dense": ["VDB"], "hippo": ["Link", "PPR"]}, ["VDB", "Link", "PPR"])
+    assert shows(matrix)
+    assert matrix.text == "  dense: VDB\n  hippo: Link, PPR"
