@@ -166,7 +166,7 @@ def draw_dots(
 ) -> Chart:
     """A matrix: a dot where a row has the column."""
     lines: list[str] = []
-    wide, high = 1.6 + 0.27 * len(columns), 1.7 + 0.27 * len(rows)
+    wide, high = 2.2 + 0.27 * len(columns), 1.7 + 0.27 * len(rows)
     with _chart(lines, title, caption, wide, high) as (plane, made):
         for place, (label, held) in enumerate(rows.items()):
             at = [columns.index(each) for each in held]

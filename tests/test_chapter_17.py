@@ -1,0 +1,150 @@
+"""What chapter 17 (notebooks/17_the_unified_framework.ipynb) says, checked beyond what its cells
+print: the rule that chose its question, which intervals leave out zero, and its remarks.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minirag as mr
+from minirag.core.files import read_notebook
+from minirag.evaluate import recall_at_k
+from minirag.evaluate.metrics import interval, verdict
+
+CHAPTER = Path(__file__).parents[1] / "notebooks" / "17_the_unified_framework.ipynb"
+SETS = {
+    "professors": "annotations", "mini_wiki": "triples", "textbook": "annotations",
+    "harbor_news": "annotations",
+}  # fmt: skip
+N, R, C = "node VDB", "relationship Onehop", "chunk Occurrence"
+SWAPS = {
+    "Link": ("node Link", R, C),
+    "TF-IDF": ("node TF-IDF", R, C),
+    "Onehop": (N, "node Onehop", R, C),
+    "relationship VDB": ("relationship VDB", C),
+    "walk": (N, "node PPR", "relationship Aggregator", "chunk Aggregator"),
+    "FromRel": (N, R, "chunk FromRel"),
+    "VDB added": (N, R, C, "chunk VDB"),
+    "VDB alone": ("chunk VDB",),
+    "ten nodes": (mr.OPERATORS["node VDB"](k=10), R, C),
+}
+
+
+@pytest.fixture(scope="module")
+def places():
+    corpora = {name: mr.load_corpus(name) for name in SETS}
+    build = mr.METHODS["hipporag"].build
+    graphs = {name: build(corpora[name], extraction=kind).graph for name, kind in SETS.items()}
+    return {name: (corpora[name], graphs[name]) for name in SETS}
+
+
+def composed(place, *operators):
+    corpus, graph = place
+    return mr.compose(graph="knowledge", operators=operators).build(corpus, extraction=graph)
+
+
+def recall(method, corpus):
+    asked = [q for q in corpus.questions if q.gold]
+    found = method.retrieve_many([q.text for q in asked], 5)
+    return np.array([100 * recall_at_k(r.ids, q.gold, 5) for r, q in zip(found, asked)])
+
+
+@pytest.fixture(scope="module")
+def gains(places):
+    """By change and corpus, what each question gains."""
+    plain = {name: recall(composed(place, N, R, C), place[0]) for name, place in places.items()}
+    return {
+        change: {
+            name: recall(composed(place, *operators), place[0]) - plain[name]
+            for name, place in places.items()
+        }
+        for change, operators in SWAPS.items()
+    }
+
+
+def test_its_question_is_the_first_that_flat_search_leaves_incomplete(places):
+    corpus = places["professors"][0]
+    complete = recall(mr.METHODS["dense"].build(corpus), corpus) == 100
+    question = corpus.questions[int(np.argmin(complete))]
+    assert question.id == "q07"
+    plain = composed(places["professors"], N, R, C).retrieve(question.text, k=5).ids
+    farther = composed(places["professors"], N, "node Onehop", R, C).retrieve(question.text, k=5)
+    assert "p15" in plain and "p29" not in plain and {"p15", "p29"} <= {*farther.ids}
+
+
+def test_on_one_corpus_no_change_stands_out_and_on_four_corpora_four_do(gains):
+    changes = [change for change in SWAPS if change != "ten nodes"]
+    alone = [verdict(*interval(gains[each]["professors"]), even=0) for each in changes]
+    assert alone == ["inconclusive"] * 8
+    wide = {}
+    for each in changes:
+        pooled = np.concatenate([*gains[each].values()])
+        drawn = np.random.default_rng(0).choice(pooled, (2000, len(pooled))).mean(axis=1)
+        low, high = np.percentile(drawn, [2.5 / 8, 100 - 2.5 / 8])
+        wide[each] = np.sign(low) if low * high > 0 else 0
+    assert len(pooled) == 114
+    assert {each for each, sign in wide.items() if sign < 0} == {"Link", "Onehop"}
+    assert {each for each, sign in wide.items() if sign > 0} == {"VDB added", "VDB alone"}
+
+
+def test_ten_nodes_lower_recall_on_all_four_corpora(gains):
+    assert all(each.mean() < 0 for each in gains["ten nodes"].values())
+
+
+def test_the_loss_of_link_comes_from_questions_without_a_name(places, gains):
+    named = []
+    for corpus, graph in places.values():
+        asked = [q.text for q in corpus.questions if q.gold]
+        found = composed((corpus, graph), "node Link", R, C).retrieve_many(asked, 5)
+        named += [bool(r.trace.last(mr.EntityStep).entities) for r in found]
+    every = np.concatenate([*gains["Link"].values()])
+    assert verdict(*interval(every[named]), even=0) == "inconclusive"
+    assert interval(every[~np.array(named)])[1] < 0
+
+
+def test_the_encoder_reads_the_first_256_tokens_only():
+    encoder = mr.load_encoder("minilm")
+    start = " ".join(["word"] * 254)  # with the two tokens that frame a text
+    same, other = encoder.encode([f"{start} bees make honey", f"{start} ships leave port"])
+    assert same @ other == pytest.approx(1, abs=1e-5)
+    short = " ".join(["word"] * 240)
+    first, second = encoder.encode([f"{short} bees make honey", f"{short} ships leave port"])
+    assert first @ second < 0.999
+
+
+@pytest.mark.needs("musique_train")
+def test_the_gold_passages_of_a_question_stand_close_together_in_the_file():
+    corpus = mr.load_dataset("musique_train")
+    place = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
+    golds = [[place[gold] for gold in q.gold] for q in corpus.questions if len(q.gold) > 1]
+    spans = np.array([max(gold) - min(gold) for gold in golds])
+    shuffled = np.random.default_rng(0).permutation(len(corpus.chunks))
+    control = np.array([max(shuffled[gold]) - min(shuffled[gold]) for gold in golds])
+    assert np.median(spans) < 10 and (spans < 20).mean() > 0.9
+    assert (control < 20).mean() < 0.1
+
+
+@pytest.mark.paper("Survey", "lessons")
+def test_every_lesson_has_a_verdict_and_the_recap_counts_them():
+    cells = [cell.source for cell in read_notebook(CHAPTER).cells]
+    [table] = [text for text in cells if "| L1 |" in text]
+    rows = [row for row in table.splitlines() if re.match(r"\| L\d", row)]
+    assert {row[2:4] for row in rows} == {f"L{i}" for i in range(1, 10)}
+    known = ("does not hold here", "cannot be seen here", "holds here")
+    verdicts = Counter(next(each for each in known if each in row) for row in rows)
+    assert [len(rows), *map(verdicts.get, known)] == [10, 1, 5, 4]
+    assert "Of the ten rows of section 9 four hold here, one does not, and five cannot" in cells[-1]
+
+
+@pytest.mark.paper("Survey", "opportunities")
+def test_the_first_lines_of_the_opportunities_run(places, tmp_path):
+    corpus, graph = places["professors"]
+    (tmp_path / "a.txt").write_text("Maud Ellery founded the Lanthorn Trust.", encoding="utf-8")
+    assert mr.METHODS["hipporag"].build(mr.read_folder(tmp_path)).graph.nodes
+    assert graph.to_networkx().number_of_nodes() == len(graph.nodes)
+    paths = mr.OPERATORS["subgraph KhopPath"](hops=3)
+    found = composed((corpus, graph), "node Link", paths).retrieve(corpus.question("q07").text, k=5)
+    assert found.trace.last(mr.PathStep)
