@@ -42,9 +42,12 @@ APART = {
         1_790,
     ),
     "the benchmark, and what it finds": (
-        r"evaluate/(bench\w*|survey_metrics)|cli/bench|reproduce/compositions|corpora/survey_sets",
-        6,
-        860,
+        (
+            r"evaluate/(bench\w*|survey_metrics)|cli/bench|reproduce/(compositions|unified)"
+            r"|corpora/survey_sets"
+        ),
+        7,
+        975,
     ),
 }
 MAX_FILE = 300  # lines of a file, all of them

@@ -17,7 +17,7 @@ import json
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -60,6 +60,7 @@ class Bench:
     encoder: str
     extraction: str | None
     k: int
+    given: Row
     id: str = field(default_factory=lambda: uuid4().hex)
     folders: dict[str, str] = field(default_factory=dict)
     methods: dict[str, Method] = field(default_factory=dict)
@@ -72,7 +73,9 @@ class Bench:
     def options(self, name: str) -> Row:
         """Of the method's `build`."""
         reads = METHODS[name].graph_type not in ("none", "tree")
-        return {"extraction": self.extraction} if reads and self.extraction else {}
+        known = {each.name for each in fields(METHODS[name].options_type)}
+        given = {option: value for option, value in self.given.items() if option in known}
+        return given | ({"extraction": self.extraction} if reads and self.extraction else {})
 
     def folder(self, name: str) -> str:
         """The name of a method's index in the cache, a hash of what decides it."""
@@ -232,7 +235,7 @@ def run_bench(
     corpus: Corpus, names: Sequence[str] | None = None, llm: LLM | str = "offline",
     encoder: str = "minilm", extraction: str | None = None, k: int = 5,
     folder: str | Path | None = None, baseline: str = "vanilla", follow: Follow = "paper",
-    executor: Executor | None = None,
+    executor: Executor | None = None, **options: Any,
 ) -> Result:  # fmt: skip
     """Ask every method every question of a corpus that has an accepted answer, and score what they
     say and find.
@@ -242,6 +245,7 @@ def run_bench(
     baseline: the method that the others are compared with. follow: whose scores, see
     `score_answer`. executor: any `concurrent.futures.Executor`, over methods and questions; one of
     processes needs an `llm` that `travels`. The seconds of a question depend on it, nothing else.
+    **options: of `build`, for the methods that have them.
     Raises `MiniragError` where no question can be scored, or no method runs.
     """
     questions = [asked for asked in corpus.questions if asked.answers]
@@ -253,7 +257,7 @@ def run_bench(
     names = list(dict.fromkeys(names or [method.name for method in METHODS.values()]))
     folder, model = Path(folder or cache_folder() / "bench" / corpus.name), load_llm(llm)
     log = Log(folder / LOG)
-    bench, todo = Bench(corpus, Watched(model), encoder, extraction, k), list[Part]()
+    bench, todo = Bench(corpus, Watched(model), encoder, extraction, k, options), list[Part]()
     failed = {name: NEEDS_TRAINING for name in names if METHODS[name].needs_training}
     need = [name for name in names if METHODS[name].needs_model and not model.is_model]
     failed |= dict.fromkeys(need, NEEDS_MODEL)

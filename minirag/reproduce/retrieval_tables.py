@@ -15,7 +15,7 @@ from ..index.vectors import AnyEncoder
 from ..llm import load_llm
 from ..methods import METHODS, HippoRAG, HippoRAGPassages, Method
 from ..methods.rich_graph import rich_graph_of
-from . import agents, answers, compositions, judged
+from . import agents, answers, compositions, judged, unified
 from .detours import detours_rows, reproduce_detours
 from .dulce import ROWS as DULCE_ROWS
 from .dulce import reproduce_dulce
@@ -90,6 +90,8 @@ TARGETS = {
     "musique": FULL.format("MuSiQue"),
     "2wikimultihopqa": FULL.format("2WikiMultiHopQA"),
     "hotpotqa": FULL.format("HotpotQA"),
+    "unified": "rung 0 and 1: every method in one table, by rules and by recorded replies, as in "
+    "the survey's Tables 5 and 7; passages of another size, as in its Figure 15",
     "compositions": "rung 1: which retrieval without a model finds most evidence, nested folds",
 }
 OWN: dict[str, Callable[..., dict[str, Any]]] = {
@@ -100,6 +102,7 @@ OWN: dict[str, Callable[..., dict[str, Any]]] = {
     "judged": judged.reproduce_judged,
     "agents": agents.reproduce_agents,
     "compositions": compositions.reproduce_compositions,
+    "unified": unified.reproduce_unified,
 }
 OWN_ROWS = ("dulce", *OWN)  # targets with rows of their own; the others share `ROWS`
 
@@ -151,6 +154,7 @@ def row_names(target: str, all_rows: bool = True) -> list[str]:
         "judged": judged.row_names(),
         "agents": agents.row_names(all_rows),
         "compositions": compositions.row_names(),
+        "unified": unified.row_names(),
     }
     return own.get(target) or [row.name for row in ROWS]
 
