@@ -51,13 +51,9 @@ SMALL_TREE = {"reduction": "pca", "dim": 5, "rows_per_cluster": 5}
 SMALL_K = {"cluster_size": 5}
 # HippoRAG walks the graph that the model read itself, unless the name says whose.
 PROFESSORS = (
-    AnswerRow("zeroshot", "zeroshot"),
-    AnswerRow("cot", "cot"),
+    *(AnswerRow(name, name) for name in ("zeroshot", "cot")),
     AnswerRow("cot-sc", "cot-sc", {"samples": 5}),
-    AnswerRow("vanilla", "vanilla"),
-    AnswerRow("bm25", "bm25"),
-    AnswerRow("hyde", "hyde"),
-    AnswerRow("hipporag", "hipporag"),
+    *(AnswerRow(name, name) for name in ("vanilla", "bm25", "hyde", "hipporag")),
     AnswerRow("hipporag-annotations", "hipporag", ANNOTATED),
     AnswerRow("ircot-hipporag", "ircot-hipporag"),
     AnswerRow("raptor", "raptor", SMALL_TREE),
@@ -71,6 +67,8 @@ MUSIQUE = (
     AnswerRow("dense-open", "dense", task="answer_open"),
     AnswerRow("hipporag-gpt-3.5-triples", "hipporag", PUBLISHED),
     AnswerRow("hipporag-gpt-3.5-triples-open", "hipporag", PUBLISHED, "answer_open"),
+    *(AnswerRow(name, name, first=50) for name in ("cot", "hyde", "colbert")),
+    AnswerRow("hipporag-passages-gpt-3.5-triples", "hipporag-passages", PUBLISHED, first=50),
     AnswerRow("ircot-dense", "ircot", {"retriever": "dense"}, first=30),
     AnswerRow("ircot-hipporag-gpt-3.5-triples", "ircot-hipporag", PUBLISHED, first=30),
 )

@@ -9,7 +9,6 @@ the same budgets of tokens, so that a long passage is no gain by itself.
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,17 +110,16 @@ def table(
         if at.llm == "recorded" and RULES in line.get("answers by", ""):
             why = "not all of its answers are recorded"
         if why:
-            left.setdefault(why, []).append(line["method"])
+            left.setdefault(why.split(":")[0], []).append(line["method"])
             continue
         cells = {name: round(float(line[name]), 1) for name in METRICS if name in line}
         rows.append({"method": line["method"], **cells})
     return rows, left
 
 
-def ask_recorded(llm: LLM) -> None:
-    """Everything that the table by recorded replies asks of a model."""
-    with TemporaryDirectory() as folder:
-        run_bench(load_corpus("professors"), RECORDED, llm, folder=folder, gleanings=0)
+def ask_recorded(llm: LLM, folder: str) -> None:
+    """Everything that the table by recorded replies asks of a model; folder: for the log."""
+    run_bench(load_corpus("professors"), RECORDED, llm, folder=folder, gleanings=0)
 
 
 def split_anew(corpus: Corpus, size: int, seed: int | None = None) -> Corpus:
