@@ -3,7 +3,7 @@
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,8 +76,7 @@ def _chart(
             figure.supxlabel(caption, fontsize=9, color=Colour.MUTED, wrap=True)
         figure.savefig(buffer := io.BytesIO(), format="png", dpi=110)
         pyplot.close(figure)
-    text = "\n".join(line for line in (title, *lines, caption) if line)
-    made.append(Chart(buffer.getvalue(), text))
+    made.append(Chart(buffer.getvalue(), "\n".join(filter(None, (title, *lines, caption)))))
 
 
 def draw_vectors(
@@ -114,7 +113,8 @@ def draw_vectors(
                 plane.annotate("", (x, y), (0, 0), arrowprops=pen, zorder=3 - np.hypot(x, y) / 1e3)
             plane.plot(x, y, "o", color=colour, markersize=0 if arrows else 6)
             if label in (write or vectors):
-                plane.annotate(f"  {label}", (x, y), color=colour, fontsize=9)
+                turned: dict[str, Any] = {"rotation": -30 * log, "rotation_mode": "anchor"}
+                plane.annotate(f"  {label}", (x, y), color=colour, fontsize=9, **turned)
             role = f" [{roles[label]}]" if label in roles else ""
             lines.append(f"  {label}: {x:{'.0f' if log else '.2f'}}, {y:.2f}{role}")
         plane.set(xlabel=axes[0], ylabel=axes[1], xscale="log" if log else "linear")
@@ -169,7 +169,7 @@ def draw_points(
         for (part, of), shape in zip(parts.items(), "s^vDP*X"):
             plane.plot([of[x] for x in rows], range(len(rows)), f"k{shape}", mfc="none", label=part)
         if parts:
-            plane.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
+            plane.figure.legend(ncols=4, loc="outside upper center")
     return made[0]
 
 
