@@ -604,6 +604,13 @@ def test_curves_and_dots_say_their_numbers():
     dots = viz.draw_points({"bm25": (3.0, -2.0, 8.0), "dense": 1.25}, "gain", zero=0, caption="c")
     assert shows(dots)
     assert dots.text == "gain\n  3.0 [-2.0, 8.0]  bm25\n  1.2  dense\nc"
+    parts = {"bees": {"dense": 1.0}, "ships": {"dense": 1.5}}
+    parted = viz.draw_points({"dense": (1.25, 0, 2)}, "gain", parts=parts)
+    assert shows(parted)
+    assert parted.text == "gain\n  1.2 [0.0, 2.0]  dense; bees 1.0; ships 1.5"
+    wide = viz.draw_vectors({"a": (10, 1), "b": (20_000, 2)}, arrows=False, log=True)
+    assert shows(wide)
+    assert wide.text == "x: x, y: y\n  a: 10, 1.00\n  b: 20000, 2.00"
     matrix = viz.draw_dots({"dense": ["VDB"], "hippo": ["Link", "PPR"]}, ["VDB", "Link", "PPR"])
     assert shows(matrix)
     assert matrix.text == "  dense: VDB\n  hippo: Link, PPR"

@@ -80,8 +80,9 @@ def draw_ranking(
 
     `a`, `b`: ids best first, or two `Retrieval`s; `gold`: ids drawn in green and bold.
     """
-    labels = {**_labels(a), **_labels(b)}
-    first, second = _ids(a)[:k], _ids(b)[:k]
+    labels = {p.id: p.chunk.label for r in (a, b) if isinstance(r, Retrieval) for p in r.passages}
+    lists = (each.ids if isinstance(each, Retrieval) else each for each in (a, b))
+    first, second = ([str(item) for item in each][:k] for each in lists)
     gold, scene = set(gold), Scene(width, max(len(first), len(second), 1) * LINK + 40)
     left, right = round(width * 0.40), round(width * 0.60)
     scene.text(left, 18, shorten(names[0], width * 0.38, 13, True), 13, "end", bold=True)
@@ -111,15 +112,6 @@ def draw_ranking(
         caption += "a hollow dot marks one that the other list lacks."
         caption += " Green: gold." if gold else ""
     return Figure(scene, "\n".join(text), title, caption)
-
-
-def _ids(ranking: Retrieval | Iterable[str]) -> list[str]:
-    return list(map(str, ranking.ids if isinstance(ranking, Retrieval) else ranking))
-
-
-def _labels(ranking: Retrieval | Iterable[str]) -> dict[str, str]:
-    passages = ranking.passages if isinstance(ranking, Retrieval) else ()
-    return {passage.id: passage.chunk.label for passage in passages}
 
 
 def draw_windows(

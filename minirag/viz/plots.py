@@ -3,7 +3,7 @@
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,20 +76,20 @@ def _chart(
             figure.supxlabel(caption, fontsize=9, color=Colour.MUTED, wrap=True)
         figure.savefig(buffer := io.BytesIO(), format="png", dpi=110)
         pyplot.close(figure)
-    text = "\n".join(line for line in (title, *lines, caption) if line)
-    made.append(Chart(buffer.getvalue(), text))
+    made.append(Chart(buffer.getvalue(), "\n".join(filter(None, (title, *lines, caption)))))
 
 
 def draw_vectors(
     vectors: Mapping[str, Sequence[float]], axes: tuple[str, str] = ("x", "y"),
     highlight: Highlight | None = None, title: str = "", caption: str = "", arrows: bool = True,
-    write: Sequence[str] = (),
+    write: Sequence[str] = (), log: bool = False,
 ) -> Chart:  # fmt: skip
     """Vectors in the plane: of two dimensions as arrows from the origin, or as points where not
     `arrows`; of more as points, in their first two principal components.
 
     `highlight`: labels, or a mapping from a role such as "gold" to labels; the first
     role is drawn in green, others in orange. `write`: the labels that are written; all where empty.
+    `log`: x on a logarithmic axis, written in plain numbers.
     """
     places = np.array(list(vectors.values()), dtype=float)
     if places.ndim != 2 or places.shape[1] < 2 or not np.isfinite(places).all():
@@ -113,11 +113,14 @@ def draw_vectors(
                 plane.annotate("", (x, y), (0, 0), arrowprops=pen, zorder=3 - np.hypot(x, y) / 1e3)
             plane.plot(x, y, "o", color=colour, markersize=0 if arrows else 6)
             if label in (write or vectors):
-                plane.annotate(f"  {label}", (x, y), color=colour, fontsize=9)
+                turned: dict[str, Any] = {"rotation": -30 * log, "rotation_mode": "anchor"}
+                plane.annotate(f"  {label}", (x, y), color=colour, fontsize=9, **turned)
             role = f" [{roles[label]}]" if label in roles else ""
-            lines.append(f"  {label}: {x:.2f}, {y:.2f}{role}")
-        plane.set(xlabel=axes[0], ylabel=axes[1])
+            lines.append(f"  {label}: {x:{'.0f' if log else '.2f'}}, {y:.2f}{role}")
+        plane.set(xlabel=axes[0], ylabel=axes[1], xscale="log" if log else "linear")
         plane.margins(0.18)
+        if log:
+            plane.xaxis.set_major_formatter("{x:.0f}")
         if arrows:
             plane.plot(0, 0, "o", color=Colour.MUTED, markersize=3)
             plane.set_aspect("equal", "datalim")
@@ -144,20 +147,29 @@ def draw_lines(
 def draw_points(
     rows: Mapping[str, float | Interval], name: str, zero: float | None = None, title: str = "",
     caption: str = "", decimals: int = 1,
+    parts: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Chart:  # fmt: skip
-    """One dot a row, with its interval where the row is (value, low, high); a line at `zero`."""
-    lines = [name]
+    """One dot a row, with its interval where the row is (value, low, high); a line at `zero`.
+
+    parts: by part of the questions, such as a corpus, the value of each row in it; small marks.
+    """
+    lines, parts = [name], parts or {}
     with _chart(lines, title, caption, 6.4, 1.2 + 0.3 * len(rows)) as (plane, made):
         for place, (label, row) in enumerate(rows.items()):
             value, *ends = row if isinstance(row, tuple) else (row,)
             plane.plot(ends, [place] * len(ends), "-", color=Colour.SKY, marker="|", linewidth=3)
             plane.plot(value, place, "o", color=Colour.BLUE, markersize=7)
             between = f" [{', '.join(f'{end:.{decimals}f}' for end in ends)}]" if ends else ""
-            lines.append(f"  {value:.{decimals}f}{between}  {label}")
+            each = "".join(f"; {part} {of[label]:.{decimals}f}" for part, of in parts.items())
+            lines.append(f"  {value:.{decimals}f}{between}  {label}{each}")
         if zero is not None:
             plane.axvline(zero, color=Colour.VERMILLION, linewidth=1.2)
         plane.set_yticks(range(len(rows)), list(rows))
         plane.set(xlabel=name, ylim=(len(rows) - 0.5, -0.5))
+        for (part, of), shape in zip(parts.items(), "s^vDP*X"):
+            plane.plot([of[x] for x in rows], range(len(rows)), f"k{shape}", mfc="none", label=part)
+        if parts:
+            plane.figure.legend(ncols=4, loc="outside upper center")
     return made[0]
 
 
