@@ -307,3 +307,26 @@ def test_the_table_of_recorded_answers_is_the_stored_one():
             line = next(line for line in table.splitlines() if line.startswith(f"| {method} |"))
             shown = line.split(" | ")[1:4] if part == "professors" else line.split(" | ")[4:7]
             assert [cell.strip(" |") for cell in shown] == cells, name
+
+
+def test_the_table_of_the_benchmark_is_the_stored_one():
+    stored = load_expected("unified")["rows"]
+    _, _, *lines = (
+        README[README.index("| method | recorded: right %") :].split("\n\n")[0].split("\n")
+    )
+    shown = {cells[0]: cells for cells in (line.strip("| ").split(" | ") for line in lines)}
+    places = {
+        "professors recorded": (1, "accuracy", 3, "R@5"),
+        "musique_train by GPT-3.5": (5, "R@5", 6, "cover@4k"),
+    }
+    seen = set()
+    for name, row in stored.items():
+        table, _, method = name.partition(": ")
+        if table in places:
+            seen.add(method)
+            first, one, second, other = places[table]
+            for place, metric in ((first, one), (second, other)):
+                if metric in row["metrics"]:
+                    cells = [cell.strip() for cell in shown[method]]
+                    assert cells[place] == str(row["metrics"][metric]["ours"]), (name, metric)
+    assert seen == set(shown)
