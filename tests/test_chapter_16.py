@@ -14,8 +14,12 @@ from minirag.algorithms.pagerank import personalized_pagerank, transition_matrix
 from minirag.algorithms.soft_clusters import bic_curve, mixture, over_threshold, pca
 from minirag.core.trace import NodeStep, ScoredNode
 from minirag.corpora.shipped_and_folders import shipped
-from minirag.evaluate import recall_at_k
+from minirag.evaluate import exact_match, recall_at_k
+from minirag.evaluate.metrics import answer_all, interval
+from minirag.evaluate.survey_metrics import contains
+from minirag.graphs import extract_elements
 from minirag.graphs.knowledge_graph import extract
+from minirag.llm.recorded import recording
 from minirag.methods import METHODS
 from minirag.operators import node
 from minirag.reproduce.answers import SMALL_K, SMALL_TREE
@@ -194,22 +198,49 @@ def test_the_extraction_matters_as_much_as_its_reader(corpus):
             method = METHODS[name].build(corpus, llm=llm, extraction=rules)
             found[name, llm] = round(recall(method, corpus).mean(), 1)
     assert [*found.values()] == [77.8, 77.8, 84.0, 86.1]
-    for llm in ("offline", "recorded"):
-        own = METHODS["fastgraphrag"].build(corpus, llm=llm)
-        assert len(own.graph.nodes) == 116
-        assert recall(own, corpus).mean() == pytest.approx(61.8, abs=0.05)
+    triples = METHODS["fastgraphrag"].build(corpus, llm="recorded", extraction=rules)
+    for gleanings in (0, 1):  # by rules a second turn finds nothing more
+        own = extract_elements(corpus, minirag.load_llm("offline"), gleanings=gleanings)
+        method = METHODS["fastgraphrag"].build(corpus, llm="recorded", extraction=own)
+        assert len(method.graph.nodes) == 116
+        assert recall(method, corpus).mean() == pytest.approx(61.8, abs=0.05)
+    by_model = METHODS["fastgraphrag"].build(corpus, llm="recorded", gleanings=0)
+    for other in (by_model, triples):
+        gains = recall(other, corpus) - recall(method, corpus)
+        assert ((gains > 0.01).sum(), (gains < -0.01).sum()) == (8, 2)
 
 
-def test_over_other_graphs_fewer_gains_stay_without_the_walk(corpus):
+def test_over_graphs_not_by_the_model_fewer_gains_stay_without_the_walk(corpus):
     base = recall(METHODS["vanilla"].build(corpus, llm="recorded"), corpus)
-    rules = extract(corpus, minirag.load_llm("offline"))
+    offline = minirag.load_llm("offline")
+    rules, own = extract(corpus, offline), extract_elements(corpus, offline, gleanings=0)
     kept = []
-    for options in ({"extraction": "annotations"}, {"extraction": rules}, {}):
-        method = METHODS["fastgraphrag"].build(corpus, llm="recorded", **options)
+    for extraction in ("annotations", rules, own, None):  # None: the model's replies
+        method = METHODS["fastgraphrag"].build(
+            corpus, llm="recorded", extraction=extraction, gleanings=0
+        )
         gained = recall(method, corpus) - base > 0.01
         still = recall(method.with_options(damping=0), corpus) - base > 0.01
         kept.append(((gained & still).sum(), gained.sum()))
-    assert kept == [(4, 8), (3, 7), (1, 3)]
+    assert kept == [(4, 8), (3, 7), (1, 3), (5, 6)]
+
+
+def test_fastgraphrags_reader_is_right_by_recorded_replies_alone(corpus):
+    only = recording("professors")  # a prompt that it lacks is an error
+    trees = (("raptor", SMALL_TREE), ("raptor-k", SMALL_K))
+    plans = (("vanilla", {}), *trees, ("hipporag", {}), ("fastgraphrag", {"gleanings": 0}))
+    right, exact = {}, {}
+    for name, options in plans:
+        method = METHODS[name].build(corpus, llm=only, **options)
+        replies = answer_all(method, [q.text for q in corpus.questions], 5, method.short_task)
+        pairs = [(reply.text, q.answers) for reply, q in zip(replies, corpus.questions)]
+        right[name] = np.array([contains(*pair) for pair in pairs])
+        exact[name] = sum(exact_match(*pair) for pair in pairs)
+    assert [int(each.sum()) for each in right.values()] == [16, 19, 20, 20, 23]
+    assert [*exact.values()] == [16, 19, 20, 20, 22]
+    gains = right["fastgraphrag"] - right["vanilla"]
+    assert ((gains > 0).sum(), (gains < 0).sum()) == (7, 0)
+    assert interval(100 * gains) == pytest.approx((12.5, 50.0))
 
 
 def test_what_the_walk_reaches_and_what_lies_beside_the_name(corpus, fast):
