@@ -8,11 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import minirag as mr
 from minirag.core.files import read_notebook
 from minirag.evaluate import recall_at_k
+from minirag.evaluate.bench import run_bench
 from minirag.evaluate.metrics import interval, verdict
+from minirag.reproduce.unified import RECORDED
 
 CHAPTER = Path(__file__).parents[1] / "notebooks" / "17_the_unified_framework.ipynb"
 SETS = {
@@ -129,14 +132,19 @@ def test_the_loss_of_link_comes_from_questions_without_a_name(places, gains):
     assert interval(every[~np.array(named)])[1] < 0
 
 
-def test_the_encoder_reads_the_first_256_tokens_only():
-    encoder = mr.load_encoder("minilm")
-    start = " ".join(["word"] * 254)  # with the two tokens that frame a text
-    same, other = encoder.encode([f"{start} bees make honey", f"{start} ships leave port"])
-    assert same @ other == pytest.approx(1, abs=1e-5)
-    short = " ".join(["word"] * 240)
-    first, second = encoder.encode([f"{short} bees make honey", f"{short} ships leave port"])
-    assert first @ second < 0.999
+def test_five_of_twenty_recorded_methods_differ_from_vector_search():
+    names = [name for name in (*RECORDED, "ircot-hipporag") if name != "dense"]
+    rows = run_bench(mr.load_corpus("professors"), names, llm="recorded", gleanings=0).answers
+    right = {n: np.array([row["accuracy"] for row in rows if row["method"] == n]) for n in names}
+    lead = {name: each - right["vanilla"] for name, each in right.items() if name != "vanilla"}
+    sides = {name: side(each, looks=20) for name, each in lead.items()}
+    assert len(sides) == 20
+    ahead = {name for name, sign in sides.items() if sign > 0}
+    assert ahead == {"ircot-hipporag", "pathrag", "fastgraphrag"}
+    assert {name for name, sign in sides.items() if sign < 0} == {"zeroshot", "cot"}
+    for name in ahead:  # the exact sign test, corrected, is stricter
+        won, lost = int((lead[name] > 0).sum()), int((lead[name] < 0).sum())
+        assert 20 * binomtest(won, won + lost).pvalue > 0.05
 
 
 @pytest.mark.needs("musique_train")
