@@ -1,7 +1,9 @@
 """The target `judged`: who wins when a large language model compares two answers, from the
 recordings in `data/recordings`.
 
-`harbor_news` has GraphRAG's conditions C0, C1, TS and SS (its Figure 4), each pair in both orders.
+`harbor_news` has GraphRAG's conditions C0, C1, TS and SS (its Figure 4), each pair in both orders,
+and the six methods that the survey compares on abstract questions (its Figures 6 to 10 and 13),
+the order alternating.
 `textbook` has PathRAG against its baselines and ablations (its Tables 1 to 3), the order
 alternating from question to question. One reply names the winner by every criterion and overall;
 GraphRAG asks by one criterion at a time, five times. A win counts 100, a tie 50. Intervals are 95 %
@@ -10,13 +12,14 @@ of bootstrap samples over questions; one that holds 50 is called inconclusive.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.display import progress
 from ..corpora.shipped_and_folders import load_corpus
-from ..evaluate.judging import GRAPHRAG_CRITERIA, PATHRAG_CRITERIA, Verdict, judge_answers
+from ..evaluate import judging
 from ..evaluate.metrics import answer_all, compare, load_expected
 from ..index.vectors import AnyEncoder
 from ..llm import LLM
@@ -24,11 +27,15 @@ from ..llm.recorded import recording
 from ..methods import METHODS, Method
 from ..methods.base import READERS
 from ..methods.rich_graph import rich_graph_of
-from .answers import interval, verdict
+from .answers import SMALL_TREE, interval, verdict
 
 Answers = dict[str, dict[str, str]]  # condition -> question's id -> answer
 Conditions = dict[str, Callable[[], Method]]
 GLOBAL_QUESTIONS, LOCAL_QUESTIONS, PATH_QUESTIONS = 10, 10, 12
+SURVEYED: Mapping[str, Mapping[str, Any]] = {
+    "vanilla": {}, "raptor": SMALL_TREE, "graphrag-global": {"gleanings": 1, "level": 1},
+    "lightrag-hybrid": {"gleanings": 0}, "fastgraphrag": {}, "cheaprag": {},
+}  # fmt: skip
 PAIRS = (("C0", "TS"), ("C1", "TS"), ("C0", "SS"), ("TS", "SS"))
 BASELINES = ("vanilla", "hyde", "graphrag-local", "lightrag-hybrid", "pathrag-lt")
 ABLATIONS: Mapping[str, Mapping[str, str]] = {
@@ -100,7 +107,8 @@ def harbor_conditions(llm: LLM, encoder: AnyEncoder | str) -> Conditions:
     def search() -> Any:
         return build("graphrag-global", gleanings=1)
 
-    return {
+    surveyed = {name: partial(build, name, **options) for name, options in SURVEYED.items()}
+    return surveyed | {
         "C0": lambda: search().with_options(level=0),
         "C1": lambda: search().with_options(level=1),
         "TS": lambda: build("graphrag-ts"),
@@ -154,7 +162,7 @@ def answer_questions(corpus: str, llm: LLM, encoder: AnyEncoder | str) -> Answer
 
 def judge_matches(
     corpus: str, llm: LLM, encoder: AnyEncoder | str, chosen: Iterable[Match] | None = None
-) -> list[list[Verdict]]:
+) -> list[list[judging.Verdict]]:
     """The verdicts of each pair (None: of all). A model that answers in batches is asked all pairs
     at once.
     """
@@ -169,13 +177,15 @@ def matches(corpus: str) -> Iterator[Match]:
     texts = asked(corpus)
     if corpus == "harbor_news":
         for first, second in PAIRS:
-            yield Match(corpus, first, second, texts, GRAPHRAG_CRITERIA, both_orders=True)
+            yield Match(corpus, first, second, texts, judging.GRAPHRAG_CRITERIA, both_orders=True)
+        for first, second in combinations(SURVEYED, 2):
+            yield Match(corpus, first, second, texts, judging.SURVEY_CRITERIA, both_orders=False)
     else:
         for other in (*BASELINES, *ABLATIONS):
-            yield Match(corpus, "pathrag", other, texts, PATHRAG_CRITERIA, both_orders=False)
+            yield Match(corpus, "pathrag", other, texts, judging.PATHRAG_CRITERIA, False)
 
 
-def judge(llm: LLM, match: Match, answers: Answers) -> list[Verdict]:
+def judge(llm: LLM, match: Match, answers: Answers) -> list[judging.Verdict]:
     """The verdicts of one pair: one reply for each question and order."""
     pair = (match.first, match.second)
     orders = [(match.questions, pair)]
@@ -183,9 +193,9 @@ def judge(llm: LLM, match: Match, answers: Answers) -> list[Verdict]:
         items = list(match.questions.items())
         orders = [(dict(items[::2]), pair), (dict(items[1::2]), pair[::-1])]
 
-    def ask(order: tuple[dict[str, str], tuple[str, str]]) -> list[Verdict]:
+    def ask(order: tuple[dict[str, str], tuple[str, str]]) -> list[judging.Verdict]:
         questions, shown = order
-        return judge_answers(
+        return judging.judge_answers(
             llm, questions, {name: answers[name] for name in shown}, match.criteria, repeats=1,
             swap=match.both_orders, overall=True,
         )  # fmt: skip
@@ -193,11 +203,11 @@ def judge(llm: LLM, match: Match, answers: Answers) -> list[Verdict]:
     return [verdict for verdicts in llm.each(ask, orders) for verdict in verdicts]
 
 
-def rates(match: Match, verdicts: Iterable[Verdict]) -> list[dict[str, Any]]:
+def rates(match: Match, verdicts: Iterable[judging.Verdict]) -> list[dict[str, Any]]:
     """For each criterion what the first condition won, tied and lost, and its win rate; a question
     asked in both orders counts once, each order half.
     """
-    by_criterion: dict[str, list[Verdict]] = {}
+    by_criterion: dict[str, list[judging.Verdict]] = {}
     for one in verdicts:
         by_criterion.setdefault(one.criterion, []).append(one)
     rows = []

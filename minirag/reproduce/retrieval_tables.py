@@ -94,17 +94,19 @@ TARGETS = {
     "the survey's Tables 5 and 7; passages of another size, as in its Figure 15",
     "compositions": "rung 1: which retrieval without a model finds most evidence, nested folds",
 }
-OWN: dict[str, Callable[..., dict[str, Any]]] = {
-    "paths": reproduce_paths,
-    "detours": reproduce_detours,
-    "expla_graphs": reproduce_expla_graphs,
-    "answers": answers.reproduce_answers,
-    "judged": judged.reproduce_judged,
-    "agents": agents.reproduce_agents,
-    "compositions": compositions.reproduce_compositions,
-    "unified": unified.reproduce_unified,
+# Targets with rows of their own, by what runs them and what names their rows; the others share
+# `ROWS`. The names that a target runs by default may be fewer than all.
+OWN: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[bool], list[str]]]] = {
+    "dulce": (lambda rows, _: reproduce_dulce(rows), lambda _: list(DULCE_ROWS)),
+    "paths": (reproduce_paths, lambda _: list(PATH_NAMES)),
+    "detours": (reproduce_detours, detours_rows),
+    "expla_graphs": (reproduce_expla_graphs, lambda _: expla_rows()),
+    "answers": (answers.reproduce_answers, lambda _: answers.row_names()),
+    "judged": (judged.reproduce_judged, lambda _: judged.row_names()),
+    "agents": (agents.reproduce_agents, agents.row_names),
+    "compositions": (compositions.reproduce_compositions, lambda _: compositions.row_names()),
+    "unified": (unified.reproduce_unified, lambda _: unified.row_names()),
 }
-OWN_ROWS = ("dulce", *OWN)  # targets with rows of their own; the others share `ROWS`
 
 
 def reproduce_table(
@@ -123,10 +125,8 @@ def reproduce_table(
         raise MiniragError(
             f"Target {target!r} has no row {missing[0]!r}; it has: {', '.join(known)}."
         )
-    if target == "dulce":
-        return reproduce_dulce(rows)
     if target in OWN:
-        return OWN[target](rows, encoder)
+        return OWN[target][0](rows, encoder)
     corpus = load_corpus(target) if target == "professors" else load_dataset(target)
     built: Built = {}
     measured: list[dict[str, Any]] = []
@@ -144,19 +144,7 @@ def row_names(target: str, all_rows: bool = True) -> list[str]:
     """The rows that `reproduce(target, rows=...)` can pick. all_rows=False: those that it runs when
     none is named.
     """
-    if target == "detours":
-        return detours_rows(all_rows)
-    if target == "expla_graphs":
-        return expla_rows()
-    own = {"dulce": list(DULCE_ROWS), "paths": list(PATH_NAMES)}
-    own |= {
-        "answers": answers.row_names(),
-        "judged": judged.row_names(),
-        "agents": agents.row_names(all_rows),
-        "compositions": compositions.row_names(),
-        "unified": unified.row_names(),
-    }
-    return own.get(target) or [row.name for row in ROWS]
+    return OWN[target][1](all_rows) if target in OWN else [row.name for row in ROWS]
 
 
 def build_row(
