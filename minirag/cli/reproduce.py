@@ -181,11 +181,11 @@ def show_cells(target: str, cells: "Sequence[Comparison]") -> None:
 
 def list_targets() -> None:
     """The tables that can be run, and the rows that most of them share."""
-    from ..reproduce.retrieval_tables import OWN_ROWS, ROWS, TARGETS
+    from ..reproduce.retrieval_tables import OWN, ROWS, TARGETS
 
     rows = [[name, what, _data_is_here(name)] for name, what in TARGETS.items()]
     table(["target", "what", "data here"], rows)
-    own, shared = ", ".join(OWN_ROWS), ", ".join(name for name in TARGETS if name not in OWN_ROWS)
+    own, shared = ", ".join(OWN), ", ".join(name for name in TARGETS if name not in OWN)
     say(
         "",
         f"`minirag reproduce TARGET --dry-run` lists the rows of {own}. These are the rows of"
