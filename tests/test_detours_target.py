@@ -9,7 +9,7 @@ from minirag.evaluate import load_expected
 from minirag.reproduce.detours import detours_rows, near, reproduce_detours, trained_rows, verdicts
 from minirag.reproduce.graph_baselines import shallow_baselines
 from minirag.reproduce.graph_prompts import Condition, examples, measure, table_of
-from minirag.reproduce.retrieval_tables import OWN_ROWS, ROWS, TARGETS, row_names
+from minirag.reproduce.retrieval_tables import OWN, ROWS, TARGETS, row_names
 
 
 def test_every_row_has_stored_numbers():
@@ -84,7 +84,7 @@ def test_an_answer_is_valid_if_the_graph_has_a_node_of_this_text():
 
 
 def test_targets_with_rows_of_their_own_are_listed():
-    assert set(OWN_ROWS) == {
+    assert set(OWN) == {
         target for target in TARGETS if set(row_names(target)) != {row.name for row in ROWS}
     }
 
