@@ -227,6 +227,21 @@ def test_gold_over_all_questions_by_who_wrote_the_graph(corpus, recorded):
     assert model.retrieve(corpus.question("q10").text).ids.index("p39") == 4
 
 
+def test_a_question_takes_two_calls_and_bm25_one(corpus, recorded):
+    calls = {}
+    for name, method in recorded.items():
+        before = method.llm.ledger.snapshot()
+        method.answer(corpus.question("q10").text)
+        calls[name] = (method.llm.ledger - before).total.calls
+    assert calls == {"hippo": 2, "bm25": 1}
+
+
+def test_seven_edges_leave_the_medal_and_weigh_the_same(recorded):
+    names = [node.name for node in recorded["hippo"].hippocampal_index.nodes]
+    leaving = recorded["hippo"].transition.matrix.toarray()[:, names.index("candlemas medal")]
+    assert leaving[leaving > 0] == pytest.approx([1 / 7] * 7)
+
+
 def test_a_single_query_node_has_no_use_for_specificity(corpus, recorded):
     q, hippo = corpus.question("q10"), recorded["hippo"]
     plain = hippo.with_options(specificity=False).retrieve(q.text)

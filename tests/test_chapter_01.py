@@ -114,6 +114,20 @@ def test_the_question_is_the_first_on_which_the_two_differ(corpus, methods):
     assert fewer == ["q11"]
 
 
+def test_seven_to_one_is_a_matter_of_five_passages(corpus, methods):
+    split = {}
+    for k in (3, 5, 10):
+        gains = np.array(
+            [
+                recall_at_k(methods["bm25"].retrieve(q.text, k=k).ids, q.gold, k)
+                - recall_at_k(methods["vanilla"].retrieve(q.text, k=k).ids, q.gold, k)
+                for q in corpus.questions
+            ]
+        )
+        split[k] = int((gains > 0).sum()), int((gains < 0).sum())
+    assert split == {3: (4, 4), 5: (7, 1), 10: (6, 3)}
+
+
 def test_no_first_five_depends_on_the_last_digits(corpus, documents, encoder):
     vectors = encoder.encode([chunk.passage for chunk in corpus.chunks])
     for q in corpus.questions:
