@@ -225,6 +225,9 @@ def test_gold_over_all_questions_by_who_wrote_the_graph(corpus, recorded):
     assert counts["bm25"][0] > by_hand[0]
     assert [counts["model"][k - 1] - counts["bm25"][k - 1] for k in (5, 10)] == [-1, 3]
     assert model.retrieve(corpus.question("q10").text).ids.index("p39") == 4
+    answers = {q: model.answer(q.text) for q in corpus.questions}
+    assert all(answer.llm.startswith("recorded") for answer in answers.values())
+    assert sum(exact_match(answer.text, q.answers) for q, answer in answers.items()) == 20
 
 
 def test_a_question_takes_two_calls_and_bm25_one(corpus, recorded):
