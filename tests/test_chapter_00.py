@@ -98,11 +98,16 @@ def test_the_one_question_that_the_rule_answers_from_hipporags_passages(corpus, 
 
 
 def test_of_eight_files_only_the_walk_finds_the_singers(tmp_path):
-    path = Path(__file__).parents[1] / "notebooks" / "00_start_here.ipynb"
-    cells = nbformat.read(path, 4).cells
-    source = next(c.source for c in cells if "Mina Okoro conducts" in c.source)
-    texts = dict(re.findall(r'(?m)^    "(\w+)": "(.*)",$', source))
-    assert len(texts) == 8
+    texts = {
+        "bakery": "The Corner Bakery was opened by Mina Okoro. It sells bread.",
+        "bridge": "The Iron Bridge was opened by the mayor in 1931. It needs paint.",
+        "fair": "The Harvest Fair is held in October. Children pick apples there.",
+        "library": "The Town Library was opened in 1950. A person may borrow six books.",
+        "mill": "The Old Mill grinds flour for the Corner Bakery. Tom Reed built it.",
+        "pool": "The Swimming Pool was opened in 1974. What a person swims is noted.",
+        "school": "Tom Reed teaches at the Bridge School. It has forty pupils.",
+        "singers": "Mina Okoro conducts the Lantern Choir. It meets on Fridays.",
+    }
     for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text)
     mine = mr.read_folder(tmp_path)
@@ -202,6 +207,42 @@ def test_gold_on_bridges_at_three_five_six_and_ten(corpus, recorded):
         for name, method in methods.items()
     }
     assert counts == {"bm25": [7, 10, 10, 10], "hippo": [10, 11, 11, 12], "dense": [8, 8, 10, 10]}
+
+
+def test_gold_over_all_questions_by_who_wrote_the_graph(corpus, recorded):
+    model = mr.METHODS["hipporag"].build(corpus, "recorded", "minilm")
+    dense = mr.METHODS["dense"].build(corpus, "recorded", "minilm")
+    counts = {
+        name: [
+            sum(len(set(q.gold) & set(method.retrieve(q.text, k=k).ids)) for q in corpus.questions)
+            for k in range(1, 11)
+        ]
+        for name, method in {**recorded, "dense": dense, "model": model}.items()
+    }
+    by_hand = np.array(counts["hippo"])
+    for name in ("bm25", "dense", "model"):
+        assert (by_hand[1:] > counts[name][1:]).all()
+    assert counts["bm25"][0] > by_hand[0]
+    assert [counts["model"][k - 1] - counts["bm25"][k - 1] for k in (5, 10)] == [-1, 3]
+    assert model.retrieve(corpus.question("q10").text).ids.index("p39") == 4
+    answers = {q: model.answer(q.text) for q in corpus.questions}
+    assert all(answer.llm.startswith("recorded") for answer in answers.values())
+    assert sum(exact_match(answer.text, q.answers) for q, answer in answers.items()) == 20
+
+
+def test_a_question_takes_two_calls_and_bm25_one(corpus, recorded):
+    calls = {}
+    for name, method in recorded.items():
+        before = method.llm.ledger.snapshot()
+        method.answer(corpus.question("q10").text)
+        calls[name] = (method.llm.ledger - before).total.calls
+    assert calls == {"hippo": 2, "bm25": 1}
+
+
+def test_seven_edges_leave_the_medal_and_weigh_the_same(recorded):
+    names = [node.name for node in recorded["hippo"].hippocampal_index.nodes]
+    leaving = recorded["hippo"].transition.matrix.toarray()[:, names.index("candlemas medal")]
+    assert leaving[leaving > 0] == pytest.approx([1 / 7] * 7)
 
 
 def test_a_single_query_node_has_no_use_for_specificity(corpus, recorded):
