@@ -392,7 +392,8 @@ def test_own_texts_and_questions(texts, tmp_path):
                 "--figure", tmp_path / "f.png", "--json", tmp_path / "r.json").stdout  # fmt: skip
     assert "| zeroshot | none |" in shown and "needs a model" in shown
     assert "what a model would have been sent" in shown
-    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+    for drawn in ("f.png", "f_time.png"):
+        assert (tmp_path / drawn).read_bytes().startswith(b"\x89PNG")
     kept = json.loads((tmp_path / "r.json").read_text())
     first, second = [row for row in kept["answers"] if row["method"] == "bm25"]
     assert first["R@2"] == 100 and "R@2" not in second

@@ -330,3 +330,15 @@ def test_the_table_of_the_benchmark_is_the_stored_one():
                     cells = [cell.strip() for cell in shown[method]]
                     assert cells[place] == str(row["metrics"][metric]["ours"]), (name, metric)
     assert seen == set(shown)
+
+
+def test_the_counts_on_dulce_are_the_stored_ones():
+    rows = load_expected("unified")["rows"]
+    covered = {
+        name.partition(": ")[2]: row["metrics"]["cover@4k"]["ours"]
+        for name, row in rows.items()
+        if name.startswith("dulce by GPT-4: ")
+    }
+    assert covered["bm25"] == 80 and covered["vanilla"] == 60
+    assert "for 8 of 10 questions by BM25 and for 6 by vector search" in README
+    assert list(covered.values()).count(0) == 5

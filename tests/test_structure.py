@@ -47,7 +47,7 @@ APART = {
             r"|corpora/survey_sets"
         ),
         7,
-        975,
+        1_000,
     ),
 }
 MAX_FILE = 300  # lines of a file, all of them

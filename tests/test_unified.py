@@ -4,6 +4,7 @@ import pytest
 
 import minirag as mr
 from minirag.algorithms.voting import normalise_answer
+from minirag.corpora.microsoft_index import load_dulce
 from minirag.reproduce import unified
 from minirag.reproduce.unified import SPLITS, TABLES, resplit, row_names, split_anew, table
 from minirag.text.tokens import count_tokens
@@ -67,9 +68,42 @@ def test_a_recorded_row_stands_only_on_recorded_answers(professors):
 
 def test_rows_on_absent_data_are_left_out_with_a_note(monkeypatch):
     monkeypatch.setattr(unified, "available", lambda name: False)
-    found = unified.reproduce_unified([f"{SPLITS[0]}: bm25", "professors by annotations: bm25"])
+    absent = [f"{SPLITS[0]}: bm25", "dulce by GPT-4: bm25"]
+    found = unified.reproduce_unified([*absent, "professors by annotations: bm25"])
     assert [row["method"] for row in found["rows"]] == ["professors by annotations: bm25"]
-    assert "minirag fetch musique_train" in found["notes"][0]
+    for name, note in zip(("musique_train", "dulce"), found["notes"], strict=True):
+        assert f"minirag fetch {name}" in note
+
+
+@pytest.mark.needs("dulce")
+def test_dulce_has_the_relations_of_microsofts_index_and_questions_with_evidence():
+    corpus, published = unified.dulce("dulce"), load_dulce().graph
+    pairs = {
+        frozenset((published.nodes[edge.source].name, published.nodes[edge.target].name))
+        for edge in published.edges
+    }
+    triples = corpus.extractions["gpt-4"].triples
+    read = [frozenset((t.subject, t.object)) for of in triples.values() for t in of]
+    assert set(read) == pairs
+    assert len(read) == sum(len(edge.chunks) for edge in published.edges)
+    texts = {chunk.id: chunk.text for chunk in corpus.chunks}
+    for question in corpus.questions:
+        assert question.gold
+        for phrase in question.answers:
+            assert any(phrase in texts[id] for id in question.gold)
+
+
+@pytest.mark.needs("dulce")
+def test_a_row_on_dulce_counts_evidence_and_no_answers():
+    rows, left = table(TABLES["dulce by GPT-4"], ["bm25", "zeroshot"], "minilm")
+    assert left == {"needs a model": ["zeroshot"]}
+    assert rows[0]["n"] == 10 and not {"accuracy", "EM", "F1"} & set(rows[0])
+    corpus = unified.dulce("dulce")
+    found = mr.METHODS["bm25"].build(corpus).retrieve_many([q.text for q in corpus.questions], 5)
+    recall = [
+        len({*q.gold} & {*each.ids}) / len(q.gold) for q, each in zip(corpus.questions, found)
+    ]
+    assert rows[0]["R@5"] == pytest.approx(100 * sum(recall) / len(recall), abs=0.05)
 
 
 @pytest.mark.needs("musique_train")

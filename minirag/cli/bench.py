@@ -47,7 +47,7 @@ def bench(
     columns: str = typer.Option(SHORT, help="Of the printed table, or all."),
     as_markdown: bool = typer.Option(False, "--markdown", help="Print Markdown tables."),
     json_file: Path | None = typer.Option(None, "--json", help="Also write all to this file."),
-    figure: Path | None = typer.Option(None, help="Also draw the accuracies, as .png."),
+    figure: Path | None = typer.Option(None, help="Draw accuracies as .png, times as _time.png."),
     record: Path | None = opening.RECORD,
     max_calls: int | None = opening.MAX_CALLS,
     base_url: str | None = opening.BASE_URL,
@@ -58,7 +58,8 @@ def bench(
 
     Compared are answers, evidence and costs. A run that was killed goes on where it stopped: type
     the same command again. Gains are those in accuracy over the baseline on the same questions,
-    with 95 % bootstrap intervals.
+    with 95 % bootstrap intervals. Replies by rules and recorded ones take no time, so that the
+    seconds are then those of the retrieval.
     """
     from ..evaluate.bench import run_bench
     from ..methods import METHODS
@@ -94,12 +95,16 @@ def bench(
     show_rows(result.leaderboard, wanted, as_markdown)
     show_rows(result.graphs, [], as_markdown)
     if figure:
-        from ..viz import draw_points
+        from ..viz import draw_points, draw_vectors
 
         ran = [row for row in result.leaderboard if "accuracy" in row]
         dots = {row["method"]: (row["accuracy"], row["low"], row["high"]) for row in ran}
         chart = draw_points(dots, "accuracy, % of questions", title=texts.name)
         written.append(write_atomic(figure, chart.png))
+        paid = {row["method"]: (row["completion tokens"] or 1, row["seconds"]) for row in ran}
+        axes = "tokens written for a question", "seconds for a question"
+        chart = draw_vectors(paid, axes, title=texts.name, arrows=False, log=True)
+        written.append(write_atomic(figure.with_stem(f"{figure.stem}_time"), chart.png))
     say("", f"Answers by {asked.name}.", *[OFFLINE] * (not asked.is_model))
     say(*(f"Written: {path}" for path in written))
 
