@@ -91,6 +91,8 @@ assert not like(of_chunks, [0.95, 0.55, 0]), "you divide a relation among the ch
 assert not like(of_chunks, [1.2, 0.3, 0]), "a relation that two chunks state counts in the first of them only: it counts in both"
 assert not like(of_chunks, [2, 2, 0]), "you count the relations of a chunk: add up their scores"
 assert like(of_chunks, [1.2, 0.8, 0]), f"the chunks have 1.2, 0.8 and 0; yours: {of_chunks}"
+twice = as_list(list(from_sums([(0, 1), (1, 0)], [0.5, 0.25], [[0, 1]]))[1])
+assert like(twice, [1.5]), f"two relations of a chunk have the score 0.75 each, and both count: the chunk has 1.5; yours: {twice}"
 
 # %% [markdown]
 # ## 2. VDB: the nearest rows
@@ -389,6 +391,8 @@ assert "node VDB" in named(whole, "chunk VDB"), "all VDBs are gone: only the one
 assert "node VDB" in named(row("question Vector", "node VDB", "node Onehop"), "node Onehop"), "all operators on nodes are gone: compare the second word of the name, too"
 assert "community VDB" in named(whole, "chunk VDB"), "community VDB can run without chunk VDB, and is gone: take out only what check returns"
 assert "relationship Onehop" not in named(whole, "node VDB"), "without node VDB relationship Onehop cannot run: what check returns goes, too"
+searched = named(row("question Vector", "node VDB", "relationship VDB"), "node VDB")
+assert searched == ["question Vector", "relationship VDB"], "relationship VDB needs no nodes, and is gone: let check decide, not the kind of an operator"
 assert named(whole, "question Vector") == [], f"without the vector no operator is left; yours: {named(whole, 'question Vector')}. Is check asked again after each one that goes?"
 assert named(whole, "node VDB") == ["question Vector", "chunk VDB", "community VDB"], f"without node VDB two searches are left; yours: {named(whole, 'node VDB')}"
 
@@ -613,6 +617,11 @@ for _ in range(300):
 #   replace: sum(edge_scores[edge] for edge in stated)
 #   by: len(stated)
 #   hint: you count the relations of a chunk
+# - item: from-sums
+#   name: equal scores once
+#   replace: sum(edge_scores[edge] for edge in stated)
+#   by: sum({edge_scores[edge] for edge in stated})
+#   hint: and both count
 # - item: nearest
 #   name: positions alone
 #   replace: '[(int(row), float(cosines[row])) for row in best]'
@@ -874,6 +883,11 @@ for _ in range(300):
 #   replace: not check([*left, operator])
 #   by: operator is not check([each for each in operators if str(each) != name])
 #   hint: Is check asked again
+# - item: without
+#   name: relations fall with nodes
+#   replace: ' and not check([*left, operator])'
+#   by: ' and not (name.startswith("node") and str(operator).startswith("rel")) and not name.startswith("question")'
+#   hint: let check decide
 # - item: recall
 #   name: no gold is a miss
 #   replace: |2-
