@@ -151,6 +151,9 @@ def test_a_widget_needs_what_binds_and_what_changes_what_it_reads():
     assert needed_by_widgets(new_notebook(cells=cells)) == []
     cells[9].outputs = [new_output("execute_result", {"text/plain": "VBox(children=(...))"})]
     assert needed_by_widgets(new_notebook(cells=cells)) == [0, 1, 3, 4, 5, 6, 7, 9]
+    cells[6].source = "other = None\nsetting = dict(step=1)"  # the other is bound anew
+    cells[7].source = "setting['step'] = other"
+    assert needed_by_widgets(new_notebook(cells=cells)) == [0, 1, 3, 6, 7, 9]
     cells[7].source = "print(setting)"
     assert needed_by_widgets(new_notebook(cells=cells)) == [0, 1, 3, 6, 9]
 
