@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -15,17 +14,20 @@ def pytest_xdist_auto_num_workers(config):
     return 2 if whole and config.option.markexpr == "not slow" else 0
 
 
-class WholeFiles(LoadScopeScheduling):
-    """A file stays in one process, so that a notebook keeps its kernel; the browser tests are long,
-    and dealt out one by one.
-    """
-
-    def _split_scope(self, nodeid):
-        return nodeid if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
+# The longest files, which are begun first, so that no process waits for the other at the end. One
+# process drives the browser; the other encodes the published passages, without a cell's limit of
+# time, before a notebook asks for them.
+FIRST = ("tests/browser/test_widgets_in_lab.py", "tests/test_chapter_06.py")
 
 
-def pytest_xdist_make_scheduler(config, log):
-    return WholeFiles(config, log)
+def pytest_collection_modifyitems(items):
+    turns = {name: turn for turn, name in enumerate([*FIRST, "notebook"])}
+
+    def turn(item):
+        name = item.nodeid.split("::")[0]
+        return turns.get("notebook" if name.endswith(".ipynb") else name, len(turns))
+
+    items.sort(key=turn)  # stable: a file stays as it is
 
 
 def pytest_terminal_summary(terminalreporter):

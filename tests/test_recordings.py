@@ -4,16 +4,20 @@ byte for byte, and what their cards claim is true.
 
 import json
 from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 import minirag as mr
-from minirag.core.files import read_jsonl
+from minirag.core.files import cache_folder, read_jsonl
 from minirag.corpora.shipped_and_folders import shipped
 from minirag.evaluate import exact_match
 from minirag.llm import load_llm
 from minirag.llm.recorded import all_recordings, recording
 from minirag.reproduce import answers, judged
+from minirag.workshop import recorded_runs, recordings
 from minirag.workshop.recorded_runs import RUNS, Request, requests_of
 from minirag.workshop.recordings import differing, hashes, read_replies, rebuilt
 
@@ -58,15 +62,30 @@ def encoder():
     return mr.load_encoder("minilm")
 
 
+@contextmanager
+def with_kept_vectors():
+    """An empty cache folder, but for the vectors: of texts that were encoded already."""
+    (cache_folder() / "embeddings").mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "embeddings").symlink_to((cache_folder() / "embeddings").resolve())
+        yield folder
+
+
 @pytest.fixture(scope="module")
 def requests(encoder):
-    """Every prompt of every part whose texts are here, found by running the parts."""
+    """Every prompt of every part whose texts are here, found by running the parts; without the row
+    of token vectors over MuSiQue, which `test_all_of_musique...` runs.
+    """
     found = {}
 
     def of(part) -> list[Request]:
         if part not in found:
             replies = {row["key"]: row["reply"] for row in read_recording(part)}
-            found[part] = requests_of(part, replies, encoder)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(recorded_runs, "TemporaryDirectory", with_kept_vectors)
+                rows = [row for row in answers.MUSIQUE if row.name != "colbert"]
+                patch.setitem(answers.PARTS, "musique_train", tuple(rows))
+                found[part] = requests_of(part, replies, encoder)
         return found[part]
 
     return of
@@ -75,7 +94,21 @@ def requests(encoder):
 @pytest.mark.parametrize("part", PARTS)
 def test_a_recording_holds_every_prompt_that_is_asked_and_no_other(part, requests):
     recorded = {row["key"] for row in read_recording(part)}
-    assert {request.key for request in requests(part)} == recorded
+    asked = {request.key for request in requests(part)}
+    assert asked <= recorded
+    # MuSiQue: one prompt for each of the 50 questions of the row that is left out.
+    assert len(recorded - asked) <= (50 if part == "musique_train" else 0)
+
+
+@pytest.mark.slow  # token vectors of 1,890 passages are not kept: over a minute of one core
+@pytest.mark.needs("musique_train")
+def test_all_of_musique_is_asked_and_all_request_files_are_written_again(encoder):
+    recorded = {row["key"] for row in read_recording("musique_train")}
+    replies = {row["key"]: row["reply"] for row in read_recording("musique_train")}
+    asked = requests_of("musique_train", replies, encoder)
+    assert {request.key for request in asked} == recorded
+    card = json.loads(shipped("recordings/cards.json").read_text(encoding="utf-8"))
+    assert hashes(rebuilt(encoder)) == card["request_files"]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -87,10 +120,14 @@ def test_the_cards_numbers_are_those_of_the_recording(part):
 
 
 @pytest.mark.needs("musique_train")
-def test_the_request_files_are_written_again_byte_for_byte(encoder):
+def test_the_request_files_are_written_again_byte_for_byte(encoder, requests, monkeypatch):
+    # A part whose recording holds every prompt it asks needs no other's replies.
+    monkeypatch.setattr(recordings, "requests_of", lambda part, *_: requests(part))
     files = rebuilt(encoder)
     card = json.loads(shipped("recordings/cards.json").read_text(encoding="utf-8"))
-    assert hashes(files) == card["request_files"] and differing(files) == []
+    whole = {name for name, found in hashes(files).items() if card["request_files"][name] == found}
+    assert len(whole) >= len(card["request_files"]) - 3  # these hold the row that is left out
+    assert differing(files) == []
     assert differing({**files, "a01": files["a01"][::-1]}) == ["a01"]
     rows = [row for part in RUNS for row in read_recording(part)]
     written = {row["key"]: row["reply"] for row in rows if row["task"] in ANSWERING}
@@ -157,8 +194,6 @@ def test_the_answers_of_the_professors_are_those_of_a_model():
 
 def test_a_round_needs_a_name_of_its_own(tmp_path, encoder, monkeypatch):
     """A round under an old name would overwrite the files that were answered."""
-    from minirag.workshop import recordings
-
     some = requests_of("professors", {}, encoder)[:3]
     monkeypatch.setattr(recordings, "shipped_replies", dict)
     monkeypatch.setattr(recordings, "RUNS", {"professors": ()})

@@ -9,10 +9,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from lab import SHUT_DOWN, Lab
+from lab import Lab
 
 # No start-up page, no background traffic: what is asked for is what is measured.
 FLAGS = (
@@ -101,7 +100,7 @@ def wait_for_server(process, runtime, log, seconds=60):
                 said = json.loads(path.read_text(encoding="utf-8"))
             except json.JSONDecodeError:
                 continue  # half written
-            return f"{said['url']}lab/tree/{{name}}?reset&token={said['token']}"
+            return f"{said['url']}lab?reset&token={said['token']}"
         time.sleep(0.1)
     raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')[-3000:]}")
 
@@ -132,19 +131,27 @@ def context(browser):
     context.close()
 
 
+@pytest.fixture(scope="session")
+def pages(context):
+    """The page in which JupyterLab stands, once it has been loaded: loading it takes longer than
+    opening a notebook in it.
+    """
+    return []
+
+
 @pytest.fixture
-def lab(context, server):
-    """A new page; `lab.open(notebook)` is the first step. Afterwards its kernel is shut down."""
+def lab(context, server, pages):
+    """JupyterLab; `lab.open(notebook)` is the first step. Afterwards its kernel is shut down and
+    the notebook is closed; a page where that fails is not used again.
+    """
     address, folder = server
-    page, refused = context.new_page(), []
-    page.on(
-        "request",
-        lambda request: (
-            None
-            if urlsplit(request.url).hostname in ("127.0.0.1", "localhost", None)
-            else refused.append(request.url)
-        ),
-    )
-    yield Lab(page, address, folder, refused)
-    page.evaluate(SHUT_DOWN)
-    page.close()
+    if not pages:
+        pages.append(context.new_page())
+        pages[0].goto(address)
+    lab = Lab(pages[0], folder)
+    yield lab
+    try:
+        lab.leave()
+    except Exception:
+        pages.pop().close()
+        raise

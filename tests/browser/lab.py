@@ -1,6 +1,7 @@
 """What a reader does in JupyterLab, as few steps: open a notebook, run it, move a control, look."""
 
 import shutil
+from urllib.parse import urlsplit
 
 # Waits on the kernel: what it was sent before has been handled when this empty request comes back.
 SETTLED = (
@@ -14,11 +15,23 @@ IDLE = """() => {
     const kernel = session && session.kernel;
     return Boolean(kernel && kernel.status === 'idle' && panel.content.widgets.length);
 }"""
-SHUT_DOWN = (
-    "async () => { if (window.jupyterapp) await "
-    "window.jupyterapp.serviceManager.sessions.shutdownAll(); }"
-)
+LOADED = "() => Boolean(window.jupyterapp && window.jupyterapp.shell)"
+OPEN = """async path => {
+    await window.jupyterapp.restored;
+    await window.jupyterapp.commands.execute('docmanager:open', {path, factory: 'Notebook'});
+}"""
+CLOSE = """async () => {
+    await window.jupyterapp.serviceManager.sessions.shutdownAll();
+    for (const panel of [...window.jupyterapp.shell.widgets('main')]) panel.dispose();
+}"""
 RUN_ALL = "async () => { await window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
+RUN_SOME = """async places => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    notebook.deselectAll();
+    notebook.activeCellIndex = places[0];
+    for (const place of places) notebook.select(notebook.widgets[place]);
+    await window.jupyterapp.commands.execute('notebook:run-cell');
+}"""
 CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.map(cell => {
     const said = cell.model.toJSON();
     return {kind: said.cell_type, tags: said.metadata.tags || [], count: said.execution_count,
@@ -72,12 +85,26 @@ class Lab:
     refused requests.
     """
 
-    def __init__(self, page, address, folder, refused):
-        self.page, self.address, self.folder, self.refused = page, address, folder, refused
-        self.complaints = []
+    def __init__(self, page, folder):
+        self.page, self.folder = page, folder
+        self.complaints, self.refused, self.cells = [], [], None
+        self.listeners = {"console": self._console, "pageerror": self._error, "request": self._ask}
         page.set_default_timeout(30_000)
-        page.on("console", self._console)
-        page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
+        for event, heard in self.listeners.items():
+            page.on(event, heard)
+
+    def leave(self):
+        """Shut the kernel down and close the notebook; the next one finds the page as this did."""
+        for event, heard in self.listeners.items():
+            self.page.remove_listener(event, heard)
+        self.page.evaluate(CLOSE)
+
+    def _error(self, error):
+        self.complaints.append(f"page error: {error}")
+
+    def _ask(self, request):
+        if urlsplit(request.url).hostname not in ("127.0.0.1", "localhost", None):
+            self.refused.append(request.url)
 
     def _console(self, message):
         if message.type == "error" and not any(
@@ -102,8 +129,9 @@ class Lab:
                 self.folder / sibling.name,
                 **({"dirs_exist_ok": True} if sibling.is_dir() else {}),
             )
-        self.page.goto(self.address.format(name=notebook.name))
         try:
+            self.page.wait_for_function(LOADED, timeout=60_000)
+            self.page.evaluate(OPEN, notebook.name)
             self.page.wait_for_function(IDLE, timeout=60_000)
         except Exception as error:
             said = self.page.locator("body").inner_text()[-600:]
@@ -116,9 +144,11 @@ class Lab:
     def text(self):
         return self.page.locator(".jp-Notebook").inner_text()
 
-    def run_all(self, seconds=180):
+    def run(self, cells=None, seconds=180):
+        """Run the cells at these positions, by default all; the others keep stored outputs."""
+        self.cells = cells
         self.page.set_default_timeout(seconds * 1000)
-        self.page.evaluate(RUN_ALL)
+        self.page.evaluate(*((RUN_SOME, cells) if cells else (RUN_ALL,)))
         self.page.evaluate(SETTLED)
         self.page.set_default_timeout(30_000)
 
@@ -128,6 +158,8 @@ class Lab:
         """
         found = [f"refused: {address}" for address in self.refused] + self.complaints
         for number, cell in enumerate(self.page.evaluate(CELLS)):
+            if self.cells and number not in self.cells:
+                continue
             if cell["kind"] == "code" and cell["count"] is None:
                 found.append(f"cell {number} did not run")
             if cell["errors"] and "raises-exception" not in cell["tags"]:
