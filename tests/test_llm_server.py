@@ -256,7 +256,7 @@ def test_a_real_server_over_a_tiny_model_says_what_the_model_says(tiny):
         server.wait()
 
 
-def wait_for(port, server, seconds=60):
+def wait_for(port, server, seconds=180):
     import httpx
 
     deadline = time.monotonic() + seconds
