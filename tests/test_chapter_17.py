@@ -1,5 +1,5 @@
-"""What chapter 17 (notebooks/17_the_unified_framework.ipynb) says, checked beyond what its cells
-print: the rule that chose its question, which intervals leave out zero, and its remarks.
+"""What chapters 17 (the unified framework) and 17b (what the benchmark says) say, checked beyond
+what their cells print: the rule that chose the question, which intervals leave out zero.
 """
 
 import re
@@ -17,7 +17,7 @@ from minirag.evaluate.bench import run_bench
 from minirag.evaluate.metrics import interval, verdict
 from minirag.reproduce.unified import RECORDED
 
-CHAPTER = Path(__file__).parents[1] / "notebooks" / "17_the_unified_framework.ipynb"
+LESSONS = Path(__file__).parents[1] / "notebooks" / "17b_what_the_benchmark_says.ipynb"
 SETS = {
     "professors": "annotations", "mini_wiki": "triples", "textbook": "annotations",
     "harbor_news": "annotations",
@@ -161,7 +161,7 @@ def test_the_gold_passages_of_a_question_stand_close_together_in_the_file():
 
 @pytest.mark.paper("Survey", "lessons")
 def test_every_lesson_has_a_verdict_and_the_recap_counts_them():
-    cells = [cell.source for cell in read_notebook(CHAPTER).cells]
+    cells = [cell.source for cell in read_notebook(LESSONS).cells]
     [table] = [text for text in cells if "| L1, " in text]
     rows = [row for row in table.splitlines() if re.match(r"\| L\d", row)]
     assert set(re.findall(r"L\d", " ".join(row.split("|")[1] for row in rows))) == {

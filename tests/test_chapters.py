@@ -20,6 +20,7 @@ TOLD_AGAIN = (
     "15_agents_on_graphs",
     "16_trees_and_fast_graphs",
     "17_the_unified_framework",
+    "17b_what_the_benchmark_says",
     "paper_against_code",
 )  # the rest follow
 
