@@ -449,6 +449,27 @@ def test_one_name_never_brings_both_passages_of_q19_among_five():
     assert named == ["p30", "p31"]
 
 
+def test_a_bare_surname_lifts_p08_only_where_its_text_is_counted():
+    bare = changed(ANNOTATED.triples, {"Odile Fanshawe": "Fanshawe"}, ["p08"])
+    by_text = build(read(bare), passage_matrix="text")
+    assert places(by_text, "q17", "p08") == [3]
+    assert places(by_text.with_options(**INCIDENCE), "q17", "p08") == [5]  # as any other name
+
+
+def test_one_spelling_of_q19_turns_the_verdict(wang):
+    dense = recalls(mr.DenseRetriever.build(CORPUS))
+    names = dict.fromkeys(("Matteo Brisling", "M. Brisling"), "Brisling")
+    one = build(read(changed(ANNOTATED.triples, names, ["p30", "p31"])), passage_matrix="text")
+    counted = [[len(side) for side in split(recalls(m) - dense)] for m in (wang, one)]
+    assert counted == [[7, 1], [7, 0]]
+
+
+def test_single_hop_and_comparison_questions_are_whole_for_all_three(wang):
+    easy = [q.kind in ("single-hop", "comparison") for q in QUESTIONS]
+    for method in (wang, mr.BM25Retriever.build(CORPUS), mr.DenseRetriever.build(CORPUS)):
+        assert (recalls(method)[easy] == 100).all()
+
+
 def test_the_six_settings_against_dense_and_bm25(wang, graphs):
     readers = build("annotations", llm="recorded", passage_matrix="text"), graphs["model"]
     settings = [(wang, 5), (wang.with_options(passage_matrix="facts"), 5)]
