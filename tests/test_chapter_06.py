@@ -539,7 +539,7 @@ def test_an_incomplete_question_nearly_always_misses_a_passage_without_a_linked_
 
 @needs_data
 def test_what_completes_the_sixteen_lost_questions(corpus, model, rows, asked):
-    """Their first steps' answers as names complete five, their own words four (in the chapter)."""
+    """Their first steps' answers as names complete five, their own words four (below)."""
     full, dense = (recall_at_5(corpus, found) for found in (asked(), rows["dense"][2]))
     lost, copy = np.flatnonzero(full < dense), model.with_options()
     copy.question_entities = {}
@@ -550,6 +550,46 @@ def test_what_completes_the_sixteen_lost_questions(corpus, model, rows, asked):
     found = copy.retrieve_many([corpus.questions[i].text for i in lost], k=5)
     complete = [i for i, r in zip(lost, found) if set(corpus.questions[i].gold) <= set(r.ids)]
     assert len(lost) == 16 and complete == [25, 27, 91, 92, 94]
+
+
+@needs_data
+def test_a_run_of_its_own_words_completes_four_lost_questions_and_seven_others(
+    corpus, model, rows, asked
+):
+    full, dense = (recall_at_5(corpus, found) for found in (asked(), rows["dense"][2]))
+    done = {"lost": [], "other": []}
+    for i in np.flatnonzero(full < 100):
+        question, copy = corpus.questions[i], model.with_options()
+        words = question.text.strip("?").split()
+        cuts = [(a, a + n) for n in range(1, 5) for a in range(len(words) - n + 1)]
+        runs = [" ".join(words[a:b]) for a, b in cuts]
+        names = [name for name, *_ in links_of(model, asked()[i])]
+        copy.question_entities = {run: (*names, run) for run in runs}  # each run is a question
+        found = copy.retrieve_many(runs, k=5)
+        whole = any(set(question.gold) <= set(r.ids) for r in found)
+        done["lost" if full[i] < dense[i] else "other"].append(whole)
+    assert [(sum(each), len(each)) for each in done.values()] == [(4, 16), (7, 41)]
+
+
+@needs_data
+def test_at_two_passages_four_of_the_nine_settings_are_clear(corpus, model, rows, asked):
+    dense, by_rule = recalls(corpus, rows["dense"][2])[0], model.with_options()
+    by_rule.llm = mr.load_llm("offline")
+    changes = [{}, {"passage_matrix": "incidence"}]
+    changes += [{"restart_probability": value} for value in (0.02, 0.1, 0.9)]
+    changes += [{"synonymy_threshold": value} for value in (0.6, 0.7, 0.9)]
+    tried = [*(asked(**each) for each in changes), evaluate_retrieval(by_rule, corpus.questions)[1]]
+    found = [recalls(corpus, each) for each in tried]
+
+    def clear(gap):
+        up, down = int((gap > 0).sum()), int((gap < 0).sum())
+        return binomtest(up, max(1, up + down)).pvalue < 0.05
+
+    assert [clear(each[0] - dense) for each in found] == [1, 1, 0, 1, 1, 0, 0, 0, 0]
+    assert not any(clear(found[0][k] - each[k]) for k in (0, 1) for each in found)
+    without = asked(specificity=False)
+    gap = found[0][0] - recalls(corpus, without)[0]
+    assert [int((gap > 0).sum()), int((gap < 0).sum())] == [8, 0]
 
 
 @needs_data
