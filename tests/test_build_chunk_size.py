@@ -63,6 +63,7 @@ def test_a_reader_that_tires_loses_names_in_long_chunks_and_gleaning_brings_them
     assert not tired.is_model and "not a language model" in tired.name
 
 
+@pytest.mark.slow
 @pytest.mark.needs("dulce", "musique_train")
 def test_the_stored_numbers_of_the_rule_on_real_text(llm):
     from minirag.corpora.datasets import load_dataset

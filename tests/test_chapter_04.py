@@ -317,7 +317,7 @@ def test_p15_rises_because_of_the_mass_at_the_person(ran, specific_scores):
     without = ran.P @ without_her
     assert rank(ran, without, "p15") == 6 and rank(ran, without, "p02") == 5
     assert without[1] - without[14] > APART  # p02 and p15
-    specific = ran.walk(ran.W, ran.n_specific)  # with specificity p15 keeps its place without her mass
+    specific = ran.walk(ran.W, ran.n_specific)  # with specificity p15 keeps its place
     specific[ran.her] = 0
     specific = ran.P @ specific
     assert rank(ran, specific, "p15") == 5 and specific[14] - specific[1] > APART

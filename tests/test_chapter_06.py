@@ -553,6 +553,7 @@ def test_what_completes_the_sixteen_lost_questions(corpus, model, rows, asked):
 
 
 @needs_data
+@pytest.mark.slow
 def test_a_run_of_its_own_words_completes_four_lost_questions_and_seven_others(
     corpus, model, rows, asked
 ):
@@ -572,6 +573,7 @@ def test_a_run_of_its_own_words_completes_four_lost_questions_and_seven_others(
 
 
 @needs_data
+@pytest.mark.slow
 def test_at_two_passages_four_of_the_nine_settings_are_clear(corpus, model, rows, asked):
     dense, by_rule = recalls(corpus, rows["dense"][2])[0], model.with_options()
     by_rule.llm = mr.load_llm("offline")

@@ -539,6 +539,7 @@ def course(tmp_path_factory):
     return root, api
 
 
+@pytest.mark.slow
 def test_nbgrader_hands_out_the_same_notebooks(course):
     root, _ = course
     for name in SOURCES:
@@ -548,6 +549,7 @@ def test_nbgrader_hands_out_the_same_notebooks(course):
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["solved", "mixed"])
 def test_nbgrader_gives_the_same_points(course, who):
     from nbgrader.api import Gradebook

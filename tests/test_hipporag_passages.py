@@ -138,6 +138,7 @@ def test_a_walk_with_passages_can_be_drawn(method):
     assert "ben holt" in [name for name, _ in entities_behind(method, found, found.passages[0])]
 
 
+@pytest.mark.slow
 @pytest.mark.needs("musique_train")
 def test_rules_alone_find_four_fifths_of_what_musique_needs():
     corpus = mr.load_dataset("musique_train")

@@ -52,7 +52,9 @@ def read_recording(part):
 
 
 PARTS = [
-    pytest.param(part, marks=pytest.mark.needs(part)) if part == "musique_train" else part
+    pytest.param(part, marks=[pytest.mark.needs(part), pytest.mark.slow])
+    if part == "musique_train"
+    else part
     for part in RUNS
 ]
 

@@ -95,8 +95,11 @@ class Names(ast.NodeVisitor):
         self.binds.add(node.name)
 
 
-def needed_by_widgets(notebook):
-    """The positions of the cells that show a widget, and of those that these stand on."""
+def needed_by_widgets(notebook, views=None):
+    """The positions of the cells that show a widget, the first `views` or all, and of those that
+    these stand on.
+    """
+    shown = [i for i, cell in enumerate(notebook.cells) if shows_widget(cell)][:views]
     code = {
         i: [(isinstance(each, SURE), Names(each)) for each in ast.parse(plain(cell.source)).body]
         for i, cell in enumerate(notebook.cells)
@@ -118,7 +121,7 @@ def needed_by_widgets(notebook):
     needed, wanted = [], set()
     for i in sorted(code, reverse=True):
         given = [(sure, names.binds, *reached(names)) for sure, names in code[i]]
-        if shows_widget(notebook.cells[i]) or any(wanted & (b | c) for _, b, _, c in given):
+        if i in shown or any(wanted & (b | c) for _, b, _, c in given):
             needed.insert(0, i)
             for sure, binds, reads, _ in reversed(given):
                 wanted = (wanted - binds if sure else wanted) | reads
