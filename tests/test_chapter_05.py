@@ -1082,3 +1082,27 @@ def test_how_often_a_pair_of_the_rules_graph_has_both_kinds_of_edge(graphs):
 def test_giving_up_on_questions_without_names_costs_one_question(as_written):
     change = recalls(as_written.with_options(no_entities="uniform")) - recalls(as_written)
     assert [q.id for q, c in zip(QUESTIONS, change) if c] == ["q04"]
+
+
+def test_q17_needs_the_walk_and_synonymy_edges_and_p30_has_the_surname_twice(wang):
+    dense, q17 = mr.DenseRetriever.build(CORPUS), CORPUS.question("q17")
+    order = dense.retrieve(q17.text, k=40).ids
+    for options in (
+        {}, {"propagation": "query-nodes"}, {"propagation": "neighbours"}, {"synonymy": "none"},
+    ):  # fmt: skip
+        passages = wang.with_options(**options).retrieve(q17.text, k=40).passages
+        ranked = sorted(passages, key=lambda p: (-round(p.score, 9), order.index(p.id)))
+        found = {*q17.gold} & {p.id for p in ranked[:5]}
+        assert len(found) == (1 if options else 2), options
+    [p30] = [chunk.text for chunk in CORPUS.chunks if chunk.id == "p30"]
+    assert p30.count("Brisling") == 2
+
+
+def test_a_name_foreign_to_the_text_lifts_p31_of_q19_and_p30_hardly(wang):
+    names = dict.fromkeys(("Matteo Brisling", "Brisling", "M. Brisling"), "the engineer")
+    one = build(read(changed(ANNOTATED.triples, names, ["p30", "p31"])), passage_matrix="text")
+    assert places(one, "q19", "p30", "p31") == [8, 6]
+    both = [{p.id: p.score for p in m.retrieve(CORPUS.question("q19").text, k=10).passages}
+            for m in (wang, one)]  # fmt: skip
+    rises = [both[1][p] - both[0][p] for p in ("p30", "p31")]
+    assert 0 < rises[0] < 0.005 < 0.01 < rises[1]
