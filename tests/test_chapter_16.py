@@ -15,7 +15,7 @@ from minirag.algorithms.soft_clusters import bic_curve, mixture, over_threshold,
 from minirag.core.trace import NodeStep, ScoredNode
 from minirag.corpora.shipped_and_folders import shipped
 from minirag.evaluate import exact_match, recall_at_k
-from minirag.evaluate.metrics import answer_all, interval
+from minirag.evaluate.metrics import answer_all, interval, normalise_answer
 from minirag.evaluate.survey_metrics import contains
 from minirag.graphs import extract_elements
 from minirag.graphs.knowledge_graph import extract
@@ -499,3 +499,42 @@ def test_the_surveys_tables_add_up():
         pairs = zip(tokens["fastgraphrag"][1::2], tokens[name][1::2])
         assert all(fast > other for fast, other in pairs)
     assert tables["table_10"]["rows"]["raptor"][:2] == raptor[:2]
+
+
+def test_with_one_start_the_least_bic_is_often_not_at_two_and_with_ten_it_is(vectors):
+    plane = pca(vectors, 2)
+    single = [1 + int(np.argmin(bic_curve(plane, 9, seed))) for seed in range(20)]
+    assert single.count(2) < 10
+    for starts in (10, 20):
+        fits = {n: [mixture(plane, n, seed) for seed in range(starts)] for n in range(1, 9)}
+        best = {n: max(each, key=lambda fit: fit.score(plane)) for n, each in fits.items()}
+        assert min(best, key=lambda n: best[n].bic(plane)) == 2
+        both = (best[2].predict_proba(plane) > 0.1).all(axis=1)
+        assert np.flatnonzero(both).tolist() == [38]  # p39
+
+
+def test_of_the_answers_that_the_tree_gains_only_q10_has_its_gold_in_one_cluster(
+    corpus, flat, tree
+):
+    def holds(method, q):
+        texts = [p.chunk.text for p in method.retrieve(q.text, k=5)]
+        words = f" {normalise_answer(' '.join(texts))} "
+        return any(f" {normalise_answer(answer)} " in words for answer in q.answers)
+
+    gained = [q for q in corpus.questions if holds(tree, q) and not holds(flat, q)]
+    position = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
+    families = [{*n.chunks} for n in tree.graph.nodes if n.name.startswith("summary 1")]
+    together = [q.id for q in gained if any({position[g] for g in q.gold} <= f for f in families)]
+    assert len(gained) == 4 and together == ["q10"]
+
+
+def test_names_in_the_text_of_a_node_gain_by_the_number_of_passages(corpus, own):
+    named, counts = own.with_options(node_text="name and description"), {}
+    for k in (3, 5, 8, 10):
+        found = [
+            [len({*q.gold} & {*m.retrieve(q.text, k=k).ids}) for q in corpus.questions]
+            for m in (named, own)
+        ]
+        pairs = list(zip(*found))
+        counts[k] = (sum(a > b for a, b in pairs), sum(a < b for a, b in pairs))
+    assert counts == {3: (2, 2), 5: (3, 0), 8: (1, 0), 10: (2, 0)}
