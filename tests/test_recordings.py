@@ -52,9 +52,7 @@ def read_recording(part):
 
 
 PARTS = [
-    pytest.param(part, marks=[pytest.mark.needs(part), pytest.mark.slow])
-    if part == "musique_train"
-    else part
+    pytest.param(part, marks=pytest.mark.needs(part)) if part == "musique_train" else part
     for part in RUNS
 ]
 
@@ -93,7 +91,15 @@ def requests(encoder):
     return of
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param(part, marks=[pytest.mark.needs(part), pytest.mark.slow])
+        if part == "musique_train"
+        else part
+        for part in RUNS
+    ],
+)
 def test_a_recording_holds_every_prompt_that_is_asked_and_no_other(part, requests):
     recorded = {row["key"] for row in read_recording(part)}
     asked = {request.key for request in requests(part)}
@@ -121,6 +127,7 @@ def test_the_cards_numbers_are_those_of_the_recording(part):
     assert sum(card["tasks"].values()) == len(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("musique_train")
 def test_the_request_files_are_written_again_byte_for_byte(encoder, requests, monkeypatch):
     # A part whose recording holds every prompt it asks needs no other's replies.
