@@ -173,6 +173,8 @@ mass = np.array([2.0, 0.0, 0.0])
 double = pagerank(line, mass)
 assert mass.tolist() == [2, 0, 0], "`reset` has changed: make a new array, do not write into the one that was handed in"
 assert np.isclose(double.sum(), 1) and np.allclose(first, double), "twice the mass in reset is the same question: reset has to be divided by its sum"
+two_names = pagerank(line, np.array([3.0, 0.0, 1.0]))
+assert np.isclose(two_names.sum(), 1), "two names in `reset` have to become shares of their sum, not of the largest"
 assert first[0] > first[2] + 1e-9, "the first node is where the walk restarts, and is not visited more than the last: do walkers jump to `home`?"
 assert not np.allclose(first, [0.5, 0.5, 0]), "that is the crowd after a single step: is the loop using the result of the step before?"
 exact = np.array([7 / 12, 4 / 12, 1 / 12])
@@ -324,6 +326,11 @@ for damping in (0.0, 0.5, 0.85):
 #   replace: reset / reset.sum()
 #   by: reset
 #   hint: reset has to be divided by its sum
+# - item: pagerank
+#   name: reset divided by its largest
+#   replace: reset / reset.sum()
+#   by: reset / reset.max()
+#   hint: shares of their sum, not of the largest
 # - item: pagerank
 #   name: reset changed in place
 #   replace: |-
