@@ -573,6 +573,23 @@ def test_a_run_of_its_own_words_completes_four_lost_questions_and_seven_others(
 
 
 @needs_data
+def test_with_a_linked_name_the_lead_is_clear_and_without_the_fallback_it_is_not(
+    corpus, model, rows, asked
+):
+    dense, full = recalls(corpus, rows["dense"][2]), recalls(corpus, asked())
+    without = recalls(corpus, asked(no_entities="uniform"))
+    named = np.array([bool(links_of(model, found)) for found in asked()])
+    assert named.sum() == 96
+    for k, wanted in ((0, (31, 16)), (1, (35, 16))):
+        gap = (full[k] - dense[k])[named]
+        up, down = int((gap > 0).sum()), int((gap < 0).sum())
+        assert (up, down) == wanted and binomtest(up, up + down).pvalue < 0.05
+        gap = without[k] - dense[k]
+        up, down = int((gap > 0).sum()), int((gap < 0).sum())
+        assert binomtest(up, up + down).pvalue > 0.05
+
+
+@needs_data
 @pytest.mark.slow
 def test_at_two_passages_four_of_the_nine_settings_are_clear(corpus, model, rows, asked):
     dense, by_rule = recalls(corpus, rows["dense"][2])[0], model.with_options()
