@@ -145,7 +145,7 @@ def reset_vector(linked, weights):
 # - "`for node in linked: reset[node] = weights[node]`"
 
 # %% nbgrader={"grade": true, "grade_id": "test-reset-vector", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-found = reset_vector([2, 0, 2], np.array([0.25, 1.0, 0.5, 0.2]))
+found = reset_vector([2, 0, 2], np.array([0.25, 0.9, 0.5, 0.2]))
 assert found is not None and np.shape(found) == (4,), "reset_vector returns a number for every node, zero for those not linked"
 assert not np.allclose(found, [1, 0, 1, 0]), "every linked node weighs 1 in your version: it has to weigh its specificity"
 assert not np.allclose(found, [0.25, 0, 1, 0]), "two names of the question lead to node 2, and you count it twice: assign, do not add"
