@@ -493,6 +493,7 @@ def test_the_six_settings_against_dense_and_bm25(wang, graphs):
     assert [len(side) for side in split(bm25 - dense)] == [7, 1]
 
 
+@pytest.mark.slow
 def test_how_many_changed_questions_are_enough():
     def chance(n, share):
         return sum(

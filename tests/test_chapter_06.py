@@ -66,13 +66,21 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def rows(corpus):
-    """All rows without token vectors and rich graph: {name: (method, averages, retrievals)}."""
-    built, found = {}, {}
-    for row in ROWS:
-        if not row.tokens and not row.rich:
-            method = build_row(row, corpus, "minilm", built)
-            found[row.name] = (method, *evaluate_retrieval(method, corpus.questions))
-    return found
+    """The rows without token vectors and rich graph, each built when it is asked for: {name:
+    (method, averages, retrievals)}.
+    """
+    named, built = {row.name: row for row in ROWS if not row.tokens and not row.rich}, {}
+
+    class Rows(dict):
+        def __missing__(self, name):
+            method = build_row(named[name], corpus, "minilm", built)
+            self[name] = (method, *evaluate_retrieval(method, corpus.questions))
+            return self[name]
+
+        def items(self):
+            return [(name, self[name]) for name in named]
+
+    return Rows()
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +122,7 @@ def verdict(gap, comparisons):
 
 
 @needs_data
+@pytest.mark.slow  # all rows; the chapter prints the main ones
 def test_the_rows_are_the_stored_ones_and_near_the_independent_ones(rows):
     measured = [
         {"method": name, **{metric: round(value, 2) for metric, value in averages.items()}}
@@ -136,6 +145,7 @@ def test_the_row_of_the_rich_graph_is_the_stored_one():
 
 
 @needs_data
+@pytest.mark.slow  # all rows
 def test_thirteen_differences_of_the_rows_with_the_rules_names(corpus, rows):
     scores = {name: recall_at_5(corpus, found) for name, (*_, found) in rows.items()}
     full, rule, mixed = "hipporag", "hipporag-offline-extraction", "hipporag-paper-ensemble"
@@ -273,6 +283,7 @@ def test_the_lead_over_dense_shows_with_the_models_names_and_not_with_the_rules(
 
 
 @needs_data
+@pytest.mark.slow
 def test_what_the_walk_adds_is_the_smaller_part_whatever_reads_and_counts(corpus, rows, asked):
     names = ("query-nodes", "neighbours")
     for reading in ({}, {"passage_matrix": "incidence"}):
@@ -303,6 +314,7 @@ READINGS = {"text": {}, "incidence": {"passage_matrix": "incidence"}}  # `text` 
 
 
 @needs_data
+@pytest.mark.slow
 def test_which_parts_are_clear_at_two_and_at_five_under_two_readings(corpus, asked, rows):
     dense = recalls(corpus, rows["dense"][2])
     parts = {
@@ -405,6 +417,7 @@ def named_by_hand(method, question, *names):
 
 
 @needs_data
+@pytest.mark.slow
 def test_the_lost_question_needs_the_name_that_was_left_out_more_than_the_missing_link(
     corpus, model
 ):

@@ -501,6 +501,7 @@ def test_the_surveys_tables_add_up():
     assert tables["table_10"]["rows"]["raptor"][:2] == raptor[:2]
 
 
+@pytest.mark.slow
 def test_with_one_start_the_least_bic_is_often_not_at_two_and_with_ten_it_is(vectors):
     plane = pca(vectors, 2)
     single = [1 + int(np.argmin(bic_curve(plane, 9, seed))) for seed in range(20)]

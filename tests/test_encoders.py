@@ -248,6 +248,7 @@ def test_a_model_is_named_by_its_folder_too(cache, monkeypatch):
     assert (load_encoder("minilm").encode(["a walk"]) == vectors).all()
 
 
+@pytest.mark.slow
 @needs_weights
 def test_a_quiet_process_that_runs_no_code_of_the_weights_package(cache):
     program = (

@@ -409,6 +409,7 @@ def test_the_answer_leaks_through_the_relations(task):
     assert stance_by_relation(task.questions)[0]["relation"] == "is not a"
 
 
+@pytest.mark.slow
 @needs_data
 def test_the_command_writes_the_stored_numbers_without_an_encoder_as_json(tmp_path):
     names = [

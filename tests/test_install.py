@@ -94,6 +94,7 @@ def test_the_installed_package_is_the_one_that_runs(installed, tmp_path):
     assert said.stdout.strip().startswith(str(installed)), said.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     importlib.util.find_spec("minirag.cli") is None, reason="this checkout has no command line"
 )
@@ -125,6 +126,7 @@ print(len(names))
 """
 
 
+@pytest.mark.slow
 def test_every_module_imports_where_unix_ends(tmp_path):
     said = subprocess.run(
         [sys.executable, "-c", IMPORT_ALL, str(ROOT), *UNIX_ONLY],

@@ -221,6 +221,7 @@ def test_a_local_model_is_greedy_and_fits_its_window(tiny, tmp_path):
     assert without.ledger.total.calls == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     os.name == "nt", reason="the server is stopped by a signal that Windows has not"
 )

@@ -15,6 +15,7 @@ from minirag.core.files import read_notebook
 from minirag.workshop import refresh
 
 ROOT = Path(__file__).parents[1]
+pytestmark = pytest.mark.slow  # a pytest within pytest
 
 
 @pytest.fixture(scope="module")

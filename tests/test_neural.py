@@ -531,6 +531,7 @@ KILLED = """
 """
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_the_middle_of_an_epoch_resumes_to_the_same_weights(
     folder, table, tmp_path
 ):

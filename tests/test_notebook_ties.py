@@ -69,6 +69,7 @@ def swapped(scores, gold):
     return [k for k, places in near.items() if len({bool(gold[i]) for i in places}) == 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ABLATIONS, ids=str)
 def test_no_recall_is_doubtful(method, choice):
     corpus = mr.load_corpus("professors")

@@ -549,6 +549,7 @@ def musique():
     ), corpus.questions[0].text
 
 
+@pytest.mark.slow
 @pytest.mark.needs("musique_train")
 def test_on_the_triples_that_were_published_for_musique_direction_decides(musique):
     method = PathRAG.from_graph(musique[0], encoder="lsa", global_edges=0)

@@ -537,6 +537,7 @@ CITED_TWICE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["professors", "harbor_news"])
 def test_texts_kept_in_sentences_are_quoted_as_texts_read_anew(corpus):
     """Twice, so that the second time nothing is cut."""

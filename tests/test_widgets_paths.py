@@ -111,6 +111,7 @@ def test_what_cannot_be_explored_is_refused():
         PathExplorer(graph, ["S", "T"]).set("damping", 1)
 
 
+@pytest.mark.slow
 def test_the_figure_does_not_depend_on_hashes():
     """Networkx's own subgraphs keep the order of a set, and so move with PYTHONHASHSEED."""
     script = "import networkx as nx; from minirag.widgets import PathExplorer; "
