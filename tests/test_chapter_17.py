@@ -2,6 +2,7 @@
 what their cells print: the rule that chose the question, which intervals leave out zero.
 """
 
+import ast
 import re
 from collections import Counter
 from pathlib import Path
@@ -17,7 +18,9 @@ from minirag.evaluate.bench import run_bench
 from minirag.evaluate.metrics import interval, verdict
 from minirag.reproduce.unified import RECORDED
 
-LESSONS = Path(__file__).parents[1] / "notebooks" / "17b_what_the_benchmark_says.ipynb"
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+CHAPTER = NOTEBOOKS / "17_the_unified_framework.ipynb"
+LESSONS = NOTEBOOKS / "17b_what_the_benchmark_says.ipynb"
 SETS = {
     "professors": "annotations", "mini_wiki": "triples", "textbook": "annotations",
     "harbor_news": "annotations",
@@ -36,6 +39,10 @@ SWAPS = {
 }
 
 
+def sources(notebook):
+    return [cell.source for cell in read_notebook(notebook).cells]
+
+
 @pytest.fixture(scope="module")
 def places():
     corpora = {name: mr.load_corpus(name) for name in SETS}
@@ -49,23 +56,51 @@ def composed(place, *operators):
     return mr.compose(graph="knowledge", operators=operators).build(corpus, extraction=graph)
 
 
-def recall(method, corpus):
-    asked = [q for q in corpus.questions if q.gold]
-    found = method.retrieve_many([q.text for q in asked], 5)
-    return np.array([100 * recall_at_k(r.ids, q.gold, 5) for r, q in zip(found, asked)])
+def scored(method, corpus):
+    """For each question with gold, the ids of its passages with a score above zero."""
+    texts = [q.text for q in corpus.questions if q.gold]
+    return [[p.id for p in r.passages if p.score > 0] for r in method.retrieve_many(texts, 5)]
+
+
+def recall(method, corpus, near=()):
+    """R@5 for each question; near: for each question, what fills its empty places."""
+    golds, lists = [q.gold for q in corpus.questions if q.gold], scored(method, corpus)
+    if near:
+        lists = [[*dict.fromkeys(own + more)] for own, more in zip(lists, near)]
+    return np.array([100 * recall_at_k(ids, gold, 5) for ids, gold in zip(lists, golds)])
 
 
 @pytest.fixture(scope="module")
-def gains(places):
-    """By change and corpus, what each question gains."""
-    plain = {name: recall(composed(place, N, R, C), place[0]) for name, place in places.items()}
-    return {
-        change: {
-            name: recall(composed(place, *operators), place[0]) - plain[name]
+def near(places):
+    """By corpus, what flat search finds for each question."""
+    dense = mr.METHODS["dense"]
+    return {name: scored(dense.build(corpus), corpus) for name, (corpus, _) in places.items()}
+
+
+def measured(places, near):
+    """By change and corpus, what each question gains; near: by corpus, or nothing."""
+
+    def of(*operators):
+        return {
+            name: recall(composed(place, *operators), place[0], near.get(name, ()))
             for name, place in places.items()
         }
-        for change, operators in SWAPS.items()
+
+    plain, changed = of(N, R, C), {change: of(*each) for change, each in SWAPS.items()}
+    return {
+        change: {name: values - plain[name] for name, values in by_corpus.items()}
+        for change, by_corpus in changed.items()
     }
+
+
+@pytest.fixture(scope="module")
+def gains(places, near):
+    return measured(places, near)
+
+
+@pytest.fixture(scope="module")
+def unfilled(places):
+    return measured(places, {})
 
 
 def test_its_question_is_the_first_that_flat_search_leaves_incomplete(places):
@@ -98,17 +133,36 @@ def rest(by_corpus):
     return np.concatenate([each for name, each in by_corpus.items() if name != largest])
 
 
-def test_four_changes_stand_out_on_four_corpora_and_none_without_the_largest(gains):
-    changes = [change for change in SWAPS if change != "ten nodes"]
-    assert [side(gains[each]["professors"]) for each in changes] == [0] * 8
-    pooled = {each: np.concatenate([*gains[each].values()]) for each in changes}
-    assert {len(each) for each in pooled.values()} == {114}
-    sides = {each: side(values) for each, values in pooled.items()}
-    assert {each for each, sign in sides.items() if sign < 0} == {"Link", "Onehop"}
-    assert {each for each, sign in sides.items() if sign > 0} == {"VDB added", "VDB alone"}
-    assert [side(rest(gains[each])) for each in changes] == [0] * 8
-    for each in ("Link", "Onehop"):
-        assert all(values.mean() < 0 for values in gains[each].values())
+def sides(gains):
+    """By change: its side on `professors`, on all four corpora, and without the largest effect."""
+    found = {}
+    for change, by_corpus in gains.items():
+        if change != "ten nodes":
+            pooled = np.concatenate([*by_corpus.values()])
+            assert len(pooled) == 114
+            found[change] = side(by_corpus["professors"]), side(pooled), side(rest(by_corpus))
+    return found
+
+
+def test_three_changes_stand_out_and_one_without_the_largest(gains):
+    found = sides(gains)
+    assert found.pop("Onehop") == (0, -1, -1)
+    assert found.pop("VDB added") == found.pop("VDB alone") == (0, 1, 0)
+    link = found.pop("Link")
+    assert link[0] == link[2] == 0  # on all four its interval begins at zero
+    assert {*found.values()} == {(0, 0, 0)} and len(found) == 4
+    assert ends(np.concatenate([*gains["Link"].values()]))[0] == pytest.approx(0, abs=0.5)
+    assert all(values.mean() < 0 for values in gains["Onehop"].values())
+    assert all(values.mean() > 0 for values in gains["Link"].values())
+
+
+def test_unfilled_link_loses_and_none_is_left_without_the_largest(unfilled):
+    found = sides(unfilled)
+    assert {change for change, (_, pooled, _) in found.items() if pooled < 0} == {"Link", "Onehop"}
+    assert {change for change, (_, pooled, _) in found.items() if pooled > 0} == {
+        "VDB added", "VDB alone"
+    }  # fmt: skip
+    assert {left for _, _, left in found.values()} == {0}
 
 
 def test_the_interval_by_hand_is_the_packages(gains):
@@ -118,18 +172,41 @@ def test_the_interval_by_hand_is_the_packages(gains):
 
 
 def test_ten_nodes_lower_recall_on_all_four_corpora(gains):
-    assert all(each.mean() < 0 for each in gains["ten nodes"].values())
+    assert all(each.mean() < -6 for each in gains["ten nodes"].values())
 
 
-def test_the_loss_of_link_comes_from_questions_without_a_name(places, gains):
+def test_the_loss_of_link_comes_from_questions_without_a_name(places, unfilled):
     named = []
     for corpus, graph in places.values():
         asked = [q.text for q in corpus.questions if q.gold]
         found = composed((corpus, graph), "node Link", R, C).retrieve_many(asked, 5)
         named += [bool(r.trace.last(mr.EntityStep).entities) for r in found]
-    every = np.concatenate([*gains["Link"].values()])
+    every = np.concatenate([*unfilled["Link"].values()])
     assert verdict(*interval(every[named]), even=0) == "inconclusive"
     assert interval(every[~np.array(named)])[1] < 0
+
+
+def tokens_of_graph_and_passages(place, passages, nodes):
+    """The mean tokens of what is read: of passages by vectors, of nodes and their relations."""
+    corpus, graph = place
+    graph_text = mr.compose(
+        graph="knowledge", operators=(mr.OPERATORS["node VDB"](k=nodes), R),
+        granularity=["Entity", "Relationship"],
+    ).build(corpus, extraction=graph)  # fmt: skip
+    for method in (composed(place, "chunk VDB"), graph_text):
+        texts = []
+        for question in (q for q in corpus.questions if q.gold):
+            sections, _ = method.context(method.retrieve(question.text, k=passages))
+            texts.append("\n".join(line for part in sections.values() for line in part))
+        yield np.mean([mr.count_tokens(text) for text in texts])
+
+
+def test_the_numbers_of_nodes_make_the_tokens_equal(places):
+    [line] = re.findall(r"nodes = (\{1: .*\})", "\n".join(sources(CHAPTER)))
+    for passages, numbers in ast.literal_eval(line).items():
+        for place, nodes in zip(places.values(), numbers):
+            ours, theirs = tokens_of_graph_and_passages(place, passages, nodes)
+            assert theirs == pytest.approx(ours, rel=0.03)
 
 
 def test_five_of_twenty_recorded_methods_differ_from_vector_search():
@@ -161,7 +238,7 @@ def test_the_gold_passages_of_a_question_stand_close_together_in_the_file():
 
 @pytest.mark.paper("Survey", "lessons")
 def test_every_lesson_has_a_verdict_and_the_recap_counts_them():
-    cells = [cell.source for cell in read_notebook(LESSONS).cells]
+    cells = sources(LESSONS)
     [table] = [text for text in cells if "| L1, " in text]
     rows = [row for row in table.splitlines() if re.match(r"\| L\d", row)]
     assert set(re.findall(r"L\d", " ".join(row.split("|")[1] for row in rows))) == {

@@ -147,6 +147,9 @@ away = np.array([[-1, 0], [0, -1.0]])
 assert place == 1, "with negative cosines the larger one is nearer: -0.6 and not -0.8. Do not take away the sign"
 assert abs(cosine + 0.6) < 1e-9, f"you choose the right row, and its cosine is negative, -0.6: hand it on with its sign; yours: {cosine}"
 assert len(list(nearest(asked, rows, 10))) == 4, "with k = 10 and four rows all four are returned"
+twice = np.array([[0.6, 0.8], [0.6, 0.8], [1, 0], [1, 0], [0.6, 0.8], [0.6, 0.8]])
+two = [int(place) for place, _ in nearest(np.array([1.0, 0]), twice, 2)]
+assert two != [3, 2], "two rows have equal cosines, and your later one comes first: choose the best k by a stable sort of all rows"
 
 # %% [markdown]
 # A VDB does not care what a row is. `tables` has four kinds of rows, each with labels and vectors:
@@ -657,6 +660,11 @@ for _ in range(300):
 #   replace: 'np.argsort(-cosines, kind="stable")[:k]'
 #   by: 'np.argsort(cosines, kind="stable")[::-1][:k]'
 #   hint: do not turn a sorted list round
+# - item: nearest
+#   name: chosen by a partition
+#   replace: 'np.argsort(-cosines, kind="stable")[:k]'
+#   by: 'sorted(np.argpartition(-cosines, min(k, len(cosines)) - 1)[:k], key=lambda row: -cosines[row])'
+#   hint: choose the best k by a stable sort
 # - item: nearest
 #   name: distance
 #   replace: float(cosines[row])
