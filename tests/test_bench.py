@@ -202,6 +202,7 @@ def test_graphs_are_shared_and_counted(six, professors):
     )
 
 
+@pytest.mark.slow
 def test_an_index_that_nobody_counted(six, professors, tmp_path, monkeypatch):
     """The log is new, the indices are there: the same graphs, counted the same, and counted once;
     also in other processes.

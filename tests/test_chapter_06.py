@@ -433,6 +433,7 @@ def test_the_lost_question_needs_the_name_that_was_left_out_more_than_the_missin
     assert named_by_hand(method, lost, "US", "Dai Jitao")[0] > 5
 
 
+@pytest.mark.slow
 @needs_data
 def test_the_three_questions_of_which_hippo_finds_nothing(corpus, model, asked):
     first, second, third = (
@@ -522,6 +523,7 @@ def test_hippo_wins_on_passages_that_hold_a_linked_name(corpus, model, asked, ro
     assert [both_agree(gap) for gap in gaps] == [True, False]
 
 
+@pytest.mark.slow
 @needs_data
 def test_closed_answers_are_better_where_all_gold_passages_are_found(corpus, model, asked):
     complete = recall_at_5(corpus, asked()) == 100

@@ -18,6 +18,7 @@ def test_every_row_has_stored_numbers():
     assert all("ours" in numbers for row in stored.values() for numbers in row["metrics"].values())
 
 
+@pytest.mark.slow
 def test_cheap_rows_agree_with_the_stored_numbers():
     rows = [
         "most frequent answer",

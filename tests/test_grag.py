@@ -539,6 +539,7 @@ def test_commands_train_and_then_answer(own_cache):
     assert "needs training" not in run("ask", *there, "--dry-run").stdout
 
 
+@pytest.mark.slow
 def test_a_stopped_command_goes_on(own_cache, monkeypatch):
     """Interrupted after the first epoch, typed again: the same weights as a run that nobody
     stopped.

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_info
 from minirag.reproduce.graph_prompts import run_all
 
 
+@pytest.mark.slow
 def test_calls_that_train_nothing_come_back_in_their_order():
     runs, found = run_all(
         [], (), jobs=2, others=[(math.factorial, 5), (len, "abc"), (threadpool_info,)]
@@ -20,6 +21,7 @@ def test_calls_that_train_nothing_come_back_in_their_order():
     )
 
 
+@pytest.mark.slow
 def test_after_an_error_what_has_not_begun_does_not_begin(tmp_path):
     with pytest.raises(ValueError, match="invalid literal"):
         run_all(

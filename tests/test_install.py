@@ -139,6 +139,7 @@ def test_every_module_imports_where_unix_ends(tmp_path):
     assert int(said.stdout) > 150
 
 
+@pytest.mark.slow
 def test_no_module_needs_what_only_unix_has():
     """Also inside functions: no import that nothing catches, no call that Windows lacks."""
     calls = {

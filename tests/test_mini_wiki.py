@@ -134,6 +134,7 @@ def test_prose_is_not_made_from_a_template():
     assert share <= 0.05 and f"{100 * share:.2f} %" in README
 
 
+@pytest.mark.slow
 def test_no_name_of_another_corpus_has_a_page():
     others = " ".join(
         chunk.passage

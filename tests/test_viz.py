@@ -163,6 +163,7 @@ def test_coordinates_are_whole_numbers(kind):
             assert re.fullmatch(r"-?\d+([ ,]-?\d+)*", element.get(name, "0")), (element.tag, name)
 
 
+@pytest.mark.slow
 def test_the_same_figures_under_any_hash_seed():
     script = (
         "import hashlib, sys; sys.path.insert(0, 'tests')\n"

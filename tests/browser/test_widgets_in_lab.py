@@ -182,6 +182,7 @@ composer = ComposerExplorer(mr.load_corpus("professors"), encoder="lsa")
 composer.view()"""
 
 
+@pytest.mark.slow
 def test_a_composer_answers_each_choice(notebook, lab, record_property):
     problems, moved, median, empty = drive(lab, notebook(COMPOSER), record_property)
     assert (problems, moved) == ([], 8)
