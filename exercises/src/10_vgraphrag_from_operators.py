@@ -492,7 +492,7 @@ for gone in [str(operator) for operator in whole if operator.kind != "question"]
 # <details><summary>Answer</summary>
 #
 # Lower: 0.753 against 0.767, with 5115 tokens. `chunk Occurrence` counts the chosen relations of which a passage holds both ends. Without a chunk operator the composition adds up
-# the scores of the chosen relations that were read from a passage. Both see only what the four nearest nodes lead to. (0.014 of 25 questions is a third of one question: too little to say which of the two is better.)
+# the scores of the chosen relations that were read from a passage. Both see only what the four nearest nodes lead to. (0.013 of 25 questions is a third of one question: too little to say which of the two is better.)
 #
 # </details>
 #
