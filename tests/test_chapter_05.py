@@ -35,7 +35,7 @@ ANNOTATED = CORPUS.extractions["annotations"]
 STUDIES = Triple("Dr Ilse Marrow", "studies", "Lanthorn's Disease")
 
 
-def read(triples, source="hand-written annotations"):
+def read(triples, source="shipped annotations"):
     return Extraction(source, {}, triples)
 
 

@@ -97,7 +97,8 @@ def test_kgp_reads_nearly_twice_the_pages_of_vector_search(corpus):
     options = {"llm": "recorded"}
     kgp = METHODS["kgp"].build(corpus, extraction="triples", k=9, **options)
     vector = METHODS["vanilla"].build(corpus, **options)
-    read, found, as_many = [], [], []
+    words = METHODS["bm25"].build(corpus)
+    read, found, as_many, by_words = [], [], [], []
     for question in corpus.questions[:20]:
         pairs = kgp.retrieve(question.text).trace.last("pairs").pairs
         pages = {corpus.chunks[place].id for pair in pairs for place in pair}
@@ -105,8 +106,12 @@ def test_kgp_reads_nearly_twice_the_pages_of_vector_search(corpus):
         read.append(len(pages))
         found.append(len(gold & pages) / len(gold))
         as_many.append(len(gold & same) / len(gold))
+        by_words.append(
+            len(gold & set(words.retrieve(question.text, k=len(pages)).ids)) / len(gold)
+        )
     assert (np.mean(read), min(read), max(read)) == (9.35, 6, 12)
     assert (round(np.mean(found), 3), round(np.mean(as_many), 3)) == (0.875, 0.808)
+    assert round(np.mean(by_words), 3) == 0.833
 
 
 def test_four_answers_stand_in_no_triple_and_only_readers_of_pages_give_them(corpus, triples):

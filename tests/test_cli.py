@@ -657,7 +657,7 @@ def test_a_table_too_wide_for_the_terminal_goes_one_below_the_other(monkeypatch,
 def test_offline_a_corpus_is_read_by_its_own_annotations():
     said = run("ask", "professors", GOLDEN, "--encoder", "lsa").stdout
     assert (
-        "Graph: hand-written annotations; --extraction rules lets the offline rules read the text\n"
+        "Graph: shipped annotations; --extraction rules lets the offline rules read the text\n"
         in said
     )
     gold = next(
@@ -674,7 +674,7 @@ def test_offline_a_corpus_is_read_by_its_own_annotations():
     read = run("ask", "professors", GOLDEN, *rules).stdout
     assert (
         "Graph: read by offline rules (not a language model); also here: --extraction "
-        "annotations (hand-written annotations)" in read
+        "annotations (shipped annotations)" in read
     )
     assert (
         "*"
@@ -688,7 +688,7 @@ def test_offline_a_corpus_is_read_by_its_own_annotations():
             ).stdout
         )
     assert (
-        "Graph: hand-written"
+        "Graph: shipped"
         in run(
             "compare", "professors", GOLDEN, "--methods", "bm25,hipporag", "--encoder", "lsa"
         ).stdout

@@ -103,7 +103,7 @@ def test_the_installed_command_line_answers_outside_the_checkout(installed, tmp_
     said = run_installed(installed, tmp_path, "-m", "minirag", "ask", "professors", question)
     assert said.returncode == 0, said.stderr
     assert "Traceback" not in said.stderr and len(said.stdout.splitlines()) >= 5
-    assert "Graph: hand-written annotations; --extraction rules" in said.stdout
+    assert "Graph: shipped annotations; --extraction rules" in said.stdout
 
 
 # What Windows lacks, or macOS: nothing that a student does may need it.

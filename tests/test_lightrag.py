@@ -455,7 +455,7 @@ def test_from_a_corpus_to_an_answer(name):
 def test_annotations_are_hand_written_elements_where_a_corpus_has_them():
     corpus = mr.load_corpus("textbook")
     elements = annotated_elements(corpus)
-    assert elements.source == "hand-written annotations" and set(elements.entities) <= {
+    assert elements.source == "shipped annotations" and set(elements.entities) <= {
         chunk.id for chunk in corpus.chunks
     }
     graph = LightRAGLocal.build(corpus, encoder="lsa", extraction="annotations").graph
@@ -467,7 +467,7 @@ def test_annotations_are_hand_written_elements_where_a_corpus_has_them():
     assert annotated_elements(professors) is None
     assert (
         LightRAGLocal.build(professors, encoder="lsa", extraction="annotations").graph.source
-        == "hand-written annotations"
+        == "shipped annotations"
     )
 
 

@@ -253,7 +253,7 @@ def test_the_graph_is_loaded_page_by_page():
     assert (len(corpus.chunks), len(corpus.questions)) == (83, 40)
     assert list(corpus.extractions) == ["triples"]
     graph = corpus.extractions["triples"]
-    assert graph.source == "hand-written triples"
+    assert graph.source == "shipped triples"
     of_page = graph.triples[PAGE["Cadmoor"]]
     assert graph.entities[PAGE["Cadmoor"]] == (
         *dict.fromkeys(["Cadmoor", *(t.object for t in of_page)]),

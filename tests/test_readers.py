@@ -421,7 +421,7 @@ def test_the_shipped_layout(tmp_path):
         ("one", "two"),
     )
     extraction = corpus.extractions["annotations"]
-    assert extraction.source == "hand-written annotations"
+    assert extraction.source == "shipped annotations"
     assert extraction.triples == {
         "p1": (Triple("Alpha", "is", "first"),)
     } and extraction.entities == {"p1": ("Alpha",)}

@@ -16,8 +16,8 @@ from ..core.files import read_jsonl, valid_text
 from ..text.chunking import chunk_tokens
 from .formats import FORMATS, Problems, Unreadable
 
-ANNOTATIONS = "hand-written annotations"
-TRIPLES = "hand-written triples"
+ANNOTATIONS = "shipped annotations"
+TRIPLES = "shipped triples"
 SHOWN = 10
 HALF_CHARACTERS = "texts with half a character, in whose place stands �"
 

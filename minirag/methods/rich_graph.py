@@ -174,7 +174,7 @@ def rich_graph_of(
     """The rich knowledge graph of a corpus.
 
     extraction: None lets `llm` read the text; "annotations" takes the hand-written elements of a
-    shipped corpus, or where it has none its hand-written triples; `Elements`, an `Extraction`, or a
+    shipped corpus, or where it has none its shipped triples; `Elements`, an `Extraction`, or a
     whole `Graph` are used as they are.
     """
     if isinstance(extraction, Graph):
