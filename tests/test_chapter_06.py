@@ -165,6 +165,7 @@ def test_thirteen_differences_of_the_rows_with_the_rules_names(corpus, rows):
     assert [int((change > 0).sum()), int((change < 0).sum())] == [3, 1]
 
 
+@pytest.mark.slow  # all questions, anew
 @needs_data
 def test_the_lead_over_dense_with_the_rules_names_by_hops_and_the_questions_gained_and_lost(
     corpus, rows
@@ -178,6 +179,7 @@ def test_the_lead_over_dense_with_the_rules_names_by_hops_and_the_questions_gain
     assert [len(browser.members[state]) for state in ("gained", "lost")] == [31, 21]
 
 
+@pytest.mark.slow  # all questions, anew
 @needs_data
 def test_six_questions_without_a_name_for_the_rule_carry_the_points_that_dense_gives_them(
     corpus, rows
@@ -371,6 +373,7 @@ def test_hippo_is_clearly_ahead_in_seven_and_five_of_fourteen_settings(corpus, m
     assert all(both_agree(a - b) for a, b in zip(full, alone))
 
 
+@pytest.mark.slow  # all questions, anew
 @needs_data
 def test_how_a_parts_gain_depends_on_the_reading_of_the_passages(corpus, asked):
     """Differences of differences, clear in one case only: the walk at R@2."""

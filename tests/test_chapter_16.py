@@ -367,6 +367,7 @@ def test_without_the_walk_six_of_the_eight_gains_over_flat_search_remain(corpus,
     assert above(fast.with_options(damping=0)) == whole - {"q07", "q12"}
 
 
+@pytest.mark.slow  # all questions, over other graphs
 def test_the_extraction_matters_as_much_as_its_reader(corpus):
     rules = extract(corpus, minirag.load_llm("offline"))
     found = {}
@@ -387,6 +388,7 @@ def test_the_extraction_matters_as_much_as_its_reader(corpus):
         assert ((gains > 0.01).sum(), (gains < -0.01).sum()) == (8, 2)
 
 
+@pytest.mark.slow  # all questions, over other graphs
 def test_over_graphs_not_by_the_model_fewer_gains_stay_without_the_walk(corpus):
     base = recall(METHODS["vanilla"].build(corpus, llm="recorded"), corpus)
     offline = minirag.load_llm("offline")
@@ -529,6 +531,7 @@ def test_of_the_answers_that_the_tree_gains_only_q10_has_its_gold_in_one_cluster
     assert len(gained) == 4 and together == ["q10"]
 
 
+@pytest.mark.slow  # all questions, over other graphs
 def test_names_in_the_text_of_a_node_gain_by_the_number_of_passages(corpus, own):
     named, counts = own.with_options(node_text="name and description"), {}
     for k in (3, 5, 8, 10):

@@ -144,6 +144,7 @@ def sides(gains):
     return found
 
 
+@pytest.mark.slow  # the chapter's cells measure the same
 def test_three_changes_stand_out_and_one_without_the_largest(gains):
     found = sides(gains)
     assert found.pop("Onehop") == (0, -1, -1)
@@ -154,6 +155,7 @@ def test_three_changes_stand_out_and_one_without_the_largest(gains):
     assert all(values.mean() > 0 for values in gains["Link"].values())
 
 
+@pytest.mark.slow  # the chapter's cells measure the same
 def test_unfilled_link_loses_and_none_is_left_without_the_largest(unfilled):
     found = sides(unfilled)
     assert {change for change, (_, pooled, _) in found.items() if pooled < 0} == {"Link", "Onehop"}
@@ -199,6 +201,7 @@ def tokens_of_graph_and_passages(place, passages, nodes):
         yield np.mean([mr.count_tokens(text) for text in texts])
 
 
+@pytest.mark.slow  # the chapter's cells measure the same
 def test_the_numbers_of_nodes_make_the_tokens_equal(places):
     [line] = re.findall(r"nodes = (\{1: .*\})", "\n".join(sources(CHAPTER)))
     for passages, numbers in ast.literal_eval(line).items():
