@@ -353,7 +353,7 @@ for step in steps:
 #
 # ## 5. Take one operator out
 #
-# If an operator is taken out, others may lack what they take. Write `without`: it takes out the operator of that name and then, as long as `check` finds
+# If an operator is taken out, others may lack what they take. Write `without`: it takes out every operator of that name and then, as long as `check` finds
 # one that cannot run, that one too. The list that was handed in stays as it is.
 #
 # **Predict first.** What is left of *question Vector, node VDB, relationship Onehop, chunk VDB, community VDB* without `node VDB`? And without `question Vector`?
@@ -394,6 +394,8 @@ assert "node VDB" in named(whole, "chunk VDB"), "all VDBs are gone: only the one
 assert "node VDB" in named(row("question Vector", "node VDB", "node Onehop"), "node Onehop"), "all operators on nodes are gone: compare the second word of the name, too"
 assert "community VDB" in named(whole, "chunk VDB"), "community VDB can run without chunk VDB, and is gone: take out only what check returns"
 assert "relationship Onehop" not in named(whole, "node VDB"), "without node VDB relationship Onehop cannot run: what check returns goes, too"
+twice = named(row("question Vector", "node VDB", "node Onehop", "node Onehop"), "node Onehop")
+assert twice == ["question Vector", "node VDB"], f"an operator may stand twice in a list: take out every one of that name; yours: {twice}"
 searched = named(row("question Vector", "node VDB", "relationship VDB"), "node VDB")
 assert searched == ["question Vector", "relationship VDB"], "relationship VDB needs no nodes, and is gone: let check decide, not the kind of an operator"
 assert named(whole, "question Vector") == [], f"without the vector no operator is left; yours: {named(whole, 'question Vector')}. Is check asked again after each one that goes?"
