@@ -450,7 +450,7 @@ def test_triples_that_came_with_a_corpus_become_a_textual_graph():
     graph = method.index.communities.graph
     assert (
         graph.type == "textual knowledge"
-        and "hand" in graph.source
+        and "shipped" in graph.source
         and all(edge.description for edge in graph.edges)
     )
 

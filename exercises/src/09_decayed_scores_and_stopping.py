@@ -424,7 +424,7 @@ assert (walked := tried(never, "n88", chain, 2)[0]) and walked[1] == EXHAUSTED, 
 walked, shown = tried(lambda evidence: True, "nowhere", chain, 3)
 assert walked and not shown and (walked[1], walked[2]) == (NO_RELATION, 0), f"no triple starts at the entity: the walk stops with NO_RELATION before it asks the rule, at the first depth, too; yours: {walked[1]!r}, {len(shown)} calls"
 walked, shown = tried(never, "a", [("a", "next", "b"), ("b", "next", "a"), ("a", "next", "c")], 6)
-assert walked and len(walked[0]) >= 3, "you leave out triples that lead back to an entity seen before: only triples that are in the evidence already are left out"
+assert walked and len(walked[0]) >= 3, "a triple is missing: follow the tails of all new triples, also back to an entity seen before; only triples that are in the evidence already are left out"
 assert len(walked[0]) == 3, "in a circle triples are collected again and again: leave out those that are in the evidence"
 assert walked[1] == NO_RELATION, "in a circle nothing new comes after the second depth: the reason is NO_RELATION"
 assert (walked := tried(lambda evidence: ("n2", "next", "n3") in evidence, "n0", chain, 3)[0]) and walked[1] == ENOUGH, "the rule says yes at the last depth: ask it there, too, before you say EXHAUSTED"
