@@ -14,7 +14,7 @@ import pytest
 
 import minirag as mr
 from minirag.algorithms.late_interaction import maxsim, maxsim_corpus, pad
-from minirag.algorithms.vectors import InvertedLists, exact_neighbours, normalize, top_k
+from minirag.algorithms.vectors import InvertedLists, normalize, top_k
 from minirag.algorithms.voting import majority_vote
 from minirag.evaluate import answer_coverage, exact_match
 from minirag.graphs.knowledge_graph import extract
@@ -629,7 +629,7 @@ def test_all_cells_are_an_exact_search_and_one_cell_is_not(corpus):
     queries = small.index.encoder.encode([q.text for q in corpus.questions], kind="query")
     index = InvertedLists(points, cells=16)
     everywhere, _ = index.search(queries, k=5, probes=16)
-    assert everywhere == exact_neighbours(queries, points, 5)
+    assert everywhere == top_k(queries, points, 5)[0].tolist()
     first, _ = index.search(queries, k=1, probes=1)
     values = measured_epsilon(queries, points, first)
     by_hand = [np.linalg.norm(points - q, axis=1) for q in queries]
@@ -659,7 +659,7 @@ def test_the_worst_answer_of_one_probe_and_the_nearest_sentence_name_no_gene(cor
     queries = small.index.encoder.encode([q.text for q in corpus.questions], kind="query")
     found, _ = InvertedLists(points, cells=16).search(queries, k=1, probes=1)
     worst = int(np.argmax(measured_epsilon(queries, points, found)))
-    nearest = exact_neighbours(queries, points, 1)
+    nearest = top_k(queries, points, 1)[0].tolist()
     assert "Which gene" in corpus.questions[worst].text
     for answer in (found, nearest):
         sentence = small.index.labels[answer[worst][0]]

@@ -14,6 +14,9 @@ QUERIES_AT_ONCE = 256
 # between machines
 SAME = 12
 ROUNDING = 1e-5  # more than a float32 matrix product can be wrong by, for unit vectors
+# Cosines that lie closer are one: an encoder gives the same text vectors that differ in the seventh
+# decimal, as the other texts of its batch, the threads and the machine have it.
+EQUAL = 1e-6
 
 
 def normalize(vectors: ArrayLike) -> Floats:
@@ -30,10 +33,13 @@ def top_k(queries: ArrayLike, vectors: ArrayLike, k: int) -> tuple[Positions, Fl
     exactly.
 
     queries: (q, d) or (d,), taken as one query; vectors: (n, d). Returns indices (q, min(k, n)) and
-    scores of that shape, best first, equals by index. A block of queries is compared at once; the
-    survivors are scored again, each in the same order of additions, so that equal vectors get equal
-    scores wherever they stand and whatever else is in the batch. Raises ValueError for widths that
-    differ, k < 1 or scores that are not numbers.
+    scores of that shape, best first, equals by index: scores are equal where no gap above `EQUAL`
+    lies between them. A block of queries is compared at once; the survivors are scored again, each
+    in the same order of additions, so that equal vectors get equal scores wherever they stand and
+    whatever else is in the batch. Raises ValueError for widths that differ, k < 1 or scores that
+    are not numbers.
+
+    Source: Wang, Def. 4 (def-4)
     """
     questions, rows = np.atleast_2d(queries), np.asarray(vectors)
     if rows.ndim != 2 or questions.shape[1] != rows.shape[1]:
@@ -59,7 +65,9 @@ def top_k(queries: ArrayLike, vectors: ArrayLike, k: int) -> tuple[Positions, Fl
                 )
             close = np.flatnonzero(near >= floor - margin * np.linalg.norm(query))
             exact = (rows[close].astype(np.float64) * query).sum(axis=1).astype(scores.dtype)
-            best = np.argsort(-exact, kind="stable")[:k]
+            best = np.argsort(-exact, kind="stable")
+            group = np.cumsum(np.diff(exact[best], prepend=exact.max()) < -EQUAL)
+            best = best[np.lexsort((best, group))][:k]
             indices[row], scores[row] = close[best], exact[best]
     return indices, scores
 
@@ -102,12 +110,3 @@ class InvertedLists:
             found.append(close[np.argsort(distances, kind="stable")[:k]].tolist())
             compared += len(close)
         return found, compared
-
-
-def exact_neighbours(queries: ArrayLike, vectors: ArrayLike, k: int = 1) -> list[list[int]]:
-    """For every query the list of its k nearest vectors of length 1 (for those, nearest is most
-    alike), found by comparing with all.
-
-    Source: Wang, Def. 4 (def-4)
-    """
-    return [row.tolist() for row in top_k(queries, vectors, k)[0]]

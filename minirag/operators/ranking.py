@@ -40,10 +40,7 @@ def top_items(
     labels: Sequence[str], scores: Vector, k: int = SHOWN
 ) -> tuple[tuple[str, float], ...]:
     """`(label, score)` pairs of the k best scores above zero, for a trace."""
-    k = min(k, len(scores))
-    best = np.argpartition(-scores, k - 1)[:k] if k else np.array([], dtype=int)
-    best = best[np.lexsort((best, -scores[best]))]
-    return tuple((labels[i], float(scores[i])) for i in best if scores[i] > 0)
+    return tuple((labels[i], float(scores[i])) for i in rank(scores, k) if scores[i] > 0)
 
 
 def count_of(items: Sized, noun: str) -> str:
