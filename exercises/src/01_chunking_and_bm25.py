@@ -15,7 +15,7 @@
 # stands almost everywhere.
 #
 # 35 minutes, no model, no network. Write your code where it says `YOUR CODE HERE`; the cell after it checks it and tells you in a sentence what
-# it misses. In a terminal, `minirag check 1` does the same for the whole notebook.
+# it misses. In a terminal, `minirag check 01` does the same for the whole notebook.
 
 # %%
 import math
@@ -38,8 +38,8 @@ documents = [tokenize(passage) for passage in passages]
 # %% [markdown]
 # ## 1. Windows
 #
-# A text of `count` tokens is cut into windows of `size` tokens. Neighbours share `overlap` tokens, so that a fact which lies across a cut is whole
-# in one of them. The last window may be shorter. It is the first one that reaches the end: one more would only repeat what is there.
+# A text of `count` tokens is cut into windows of `size` tokens. Neighbours share `overlap` tokens, which is less than `size`. A fact of up to
+# `overlap + 1` tokens that lies across a cut is then whole in one of them. The last window may be shorter. It is the first one that reaches the end: one more would only repeat what is there.
 #
 # **Predict first.** Eleven tokens, numbered 0 to 10, `size` 5, `overlap` 2. At which tokens do the windows begin, and how many are there?
 #
@@ -51,7 +51,7 @@ documents = [tokenize(passage) for passage in passages]
 
 # %% nbgrader={"grade": false, "grade_id": "windows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def windows(count, size, overlap):
-    """[(first, last), ...]: the window holds the tokens first, first + 1, ..., last - 1."""
+    """[(first, last), ...]: a window holds the tokens first, ..., last - 1. overlap < size."""
     ### BEGIN SOLUTION
     found = []
     for first in range(0, count, size - overlap):
@@ -172,7 +172,11 @@ assert found["the"] != 0, "negative weights become 0 in your version; the rule g
 raw = [math.log((4 - n + 0.5) / (n + 0.5)) for n in (3, 2, 1, 1, 1, 1, 1)]
 only_positive = 0.25 * sum(value for value in raw if value >= 0) / sum(value >= 0 for value in raw)
 assert abs(found["the"] - only_positive) > 1e-9, "you leave the negative values out of the mean; it is taken over all words, as the formula gives them"
-assert abs(found["the"] - 0.25 * sum(raw) / 4) > 1e-9, "you divide the sum of the weights by the number of documents; it has one term for each word of the vocabulary"
+assert abs(found["the"] - 0.25 * sum(raw) / 4) > 1e-9, "you divide the sum of the weights by the number of documents, or take their median; the mean has one term for each word of the vocabulary"
+said = 0.25 * sum(n * value for n, value in zip((3, 2, 1, 1, 1, 1, 1), raw)) / 10
+assert abs(found["the"] - said) > 1e-9, "your mean counts a word as often as it is said; each word of the vocabulary counts once"
+without_sign = 0.25 * sum(map(abs, raw)) / 7
+assert abs(found["the"] - without_sign) > 1e-9, "your mean takes negative weights without their sign; they count as the formula gives them"
 assert abs(found["the"] - 0.25 * sum(raw) / 7) < 1e-9, f"`the` gets a quarter of the mean, {0.25 * sum(raw) / 7:.4f}; yours: {found['the']:.4f}"
 assert abs(idf(four, epsilon=1)["the"] - sum(raw) / 7) < 1e-9, "with epsilon = 1 a negative weight becomes the whole mean: is epsilon used?"
 
@@ -235,14 +239,18 @@ assert abs(flat[0] - flat[1]) < 1e-9, "with b = 0 the length must not matter: is
 assert abs(flat[0] - weight / 2.5) > 1e-9, "the factor (k1 + 1) above the line is missing"
 assert abs(flat[0] - weight) < 1e-9, f"with b = 0 and f = 1 the fraction is 1, so the score is the idf, {weight:.3f}; yours: {flat[0]:.3f}"
 assert found[0] > found[1] + 1e-9, "the passages' length has no effect in your version: b times the length over the mean length is missing"
+middle = weight * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 2 / 1))
+assert abs(found[0] - middle) > 1e-9, "you compare with the median length, here 1; the formula has the mean length, here 2.5"
 ropes = bm25([["quay", "rope"], ["quay", "rope", "rope", "rope"], *others], ["quay"])
 assert ropes[0] > ropes[1] + 1e-9, "a passage that says rope three times is longer than one that says it once: its length counts every word, repetitions included"
 twice = bm25([short, long, *others], ["quay", "quay", "sea"])
 assert abs(twice[0] - found[0]) > 1e-9, "the question says quay twice, and your score does not change: go through its words, repetitions included"
 assert abs(twice[0] - 2 * found[0]) < 1e-9, "a word that the question says twice counts twice, an unknown word not at all"
-repeated = bm25([["quay", "quay", "quay", "quay"], ["rope"] * 4, *others], ["quay"], k1=2)
+quays = [["quay", "quay", "quay", "quay"], ["rope"] * 4, *others]
+repeated = bm25(quays, ["quay"], k1=2)
+assert abs(repeated[0] - bm25(quays, ["quay"], k1=1)[0]) > 1e-9, "k1 has no effect in your version: use the argument, not a number"
 expected = math.log(5.5 / 1.5) * 4 * 3 / (4 + 2 * (0.25 + 0.75 * 4 / 2))
-assert abs(repeated[0] - expected) < 1e-9, f"quay said 4 times, k1 = 2: the formula gives {expected:.3f}; yours: {repeated[0]:.3f}"
+assert abs(repeated[0] - expected) < 1e-9, f"quay said 4 times, k1 = 2: the formula gives {expected:.3f}; yours: {repeated[0]:.3f}. Is k1 in both of its places?"
 three = [["a", "b"], ["a", "c"], ["a", "d"]]
 mean = (math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 4
 assert abs(idf(three, epsilon=1)["a"] - mean) < 1e-9, "bm25 builds on idf, whose floor is not right yet: mend that first"
@@ -267,11 +275,11 @@ for score, passage in sorted(zip(bm25(documents, question), passages), reverse=T
 from minirag import Document, chunk_tokens
 from minirag.algorithms.bm25 import BM25
 
-words = [f"w{number}" for number in range(43)]
-for size, overlap in [(10, 0), (10, 3), (7, 6), (50, 5)]:
+for count, size, overlap in [(43, 10, 0), (43, 10, 3), (43, 7, 6), (43, 50, 5), (3, 7, 6)]:
+    words = [f"w{number}" for number in range(count)]
     theirs = [chunk.text for chunk in chunk_tokens(Document("d", " ".join(words)), size, overlap)]
-    yours = [" ".join(words[first:last]) for first, last in windows(len(words), size, overlap)]
-    assert yours == theirs, f"chunk_tokens cuts differently for size {size} and overlap {overlap}"
+    yours = [" ".join(words[first:last]) for first, last in windows(count, size, overlap)]
+    assert yours == theirs, f"chunk_tokens cuts {count} tokens differently for size {size} and overlap {overlap}"
 for query in ("the tide tables", "whale oil and the keeper", "the barrel, the barrel!"):
     theirs, yours = BM25(documents).scores(tokenize(query)), bm25(documents, tokenize(query))
     assert max(abs(a - b) for a, b in zip(theirs, yours)) < 1e-9, f"the package scores {query!r} differently"
@@ -332,6 +340,16 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   by: floor = epsilon * sum(values.values()) / len(documents)
 #   hint: you divide the sum of the weights by the number of documents
 # - item: idf
+#   name: mean over all tokens
+#   replace: floor = epsilon * sum(values.values()) / len(values)
+#   by: floor = epsilon * sum(values[w] for d in documents for w in d) / sum(map(len, documents))
+#   hint: each word of the vocabulary counts once
+# - item: idf
+#   name: mean of absolute values
+#   replace: floor = epsilon * sum(values.values()) / len(values)
+#   by: floor = epsilon * sum(map(abs, values.values())) / len(values)
+#   hint: negative weights without their sign
+# - item: idf
 #   name: fraction upside down
 #   replace: (len(documents) - n + 0.5) / (n + 0.5)
 #   by: (n + 0.5) / (len(documents) - n + 0.5)
@@ -356,6 +374,21 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: damping = k1 * (1 - b + b * len(document) / mean_length)
 #   by: damping = k1
 #   hint: b times the length over the mean length is missing
+# - item: bm25
+#   name: median length
+#   replace: mean_length = sum(map(len, documents)) / len(documents)
+#   by: mean_length = sorted(map(len, documents))[len(documents) // 2]
+#   hint: you compare with the median length
+# - item: bm25
+#   name: k1 fixed
+#   replace: mean_length = sum(map(len, documents)) / len(documents)
+#   by: mean_length, k1 = sum(map(len, documents)) / len(documents), 1.5
+#   hint: use the argument, not a number
+# - item: bm25
+#   name: k1 fixed below the line
+#   replace: damping = k1 *
+#   by: damping = 1.5 *
+#   hint: Is k1 in both of its places?
 # - item: bm25
 #   name: epsilon not handed on
 #   replace: weight = idf(documents, epsilon)
