@@ -1,5 +1,6 @@
 """What chapter 15 (notebooks/15_agents_on_graphs.ipynb) says, checked beyond what its cells print:
-its question and the rule that chose it, the decayed score, and how released codes mark answers.
+its question and the rule that chose it, the nine facts, the decayed score, what twenty questions
+can tell, and how released codes mark answers.
 """
 
 import math
@@ -11,11 +12,13 @@ from scipy.stats import binomtest
 
 import minirag
 from minirag.algorithms.entity_scores import decayed_scores
+from minirag.algorithms.khop_paths import Ways, khop_paths
 from minirag.evaluate import exact_match
 from minirag.evaluate.kgqa import claim_label
 from minirag.graphs.knowledge_graph import normalise_phrase
 from minirag.methods import METHODS
 from minirag.methods.graph_agent import ChoiceStep
+from minirag.widgets.agents import AgentWalk
 
 
 @pytest.fixture(scope="module")
@@ -252,6 +255,99 @@ def test_cok_is_right_where_its_samples_disagree(corpus):
     assert [(sum(each), len(each)) for each in (hits[True], hits[False])] == [(9, 10), (1, 10)]
 
 
-def test_six_losses_of_six_are_not_beyond_chance_once_four_are_looked_at():
-    p = binomtest(0, 6).pvalue
-    assert 0.03 < p < 0.05 < 4 * p
+FACTS = [
+    ("Mount Haldry", "located in/on physical feature", "Ormel"),
+    ("Haldry School of Mines", "named after", "Mount Haldry"),
+    ("Haldry Observatory", "located in/on physical feature", "Mount Haldry"),
+    ("Haldry Observatory", "director / manager", "Sunniva Reck"),
+    ("Haldry Observatory", "director / manager", "Lucan Vane"),
+    ("Sunniva Reck", "award received", "Thrane Medal"),
+    ("Lucan Vane", "award received", "Thrane Medal"),
+    ("Hester Quillfeather", "spouse", "Lucan Vane"),
+    ("Hester Quillfeather", "award received", "Gannet Prize"),
+]
+
+
+def test_the_nine_facts_stand_in_the_graph(triples):
+    assert set(FACTS) <= {tuple(triple) for triple in triples}
+
+
+def test_the_package_finds_the_two_paths_between_mountain_and_medal():
+    names = list(dict.fromkeys(name for s, _, o in FACTS for name in (s, o)))
+    ways = Ways(len(names), [(names.index(s), names.index(o)) for s, _, o in FACTS], directed=False)
+    ends = [names.index("Mount Haldry"), names.index("Thrane Medal")]
+    found = [[names[i] for i in path.nodes] for path in khop_paths(ways, ends, hops=5)]
+    middle = [["Haldry Observatory", director] for director in ("Sunniva Reck", "Lucan Vane")]
+    assert found == [["Mount Haldry", *each, "Thrane Medal"] for each in middle]
+    assert khop_paths(ways, ends[:1], hops=5) == []
+
+
+def test_following_named_after_the_walk_loses_the_director(corpus):
+    tog = METHODS["tog"].build(corpus, **WALKS)
+    walk = AgentWalk(tog, corpus.question("q09").text).overrule(1, "Mount Haldry", "named after")
+    assert walk.frontier(2) == ["Haldry School of Mines", "Haldry Symphony"]
+    kept = [row["offered"] for row in walk.table(2) if row["kept"]]
+    assert not any("Lucan Vane" in each for each in kept)
+
+
+def test_pages_that_share_a_name_are_the_neighbours_that_kgp_offers(corpus, triples):
+    on_page = {chunk.title: {chunk.title} for chunk in corpus.chunks}
+    for triple in triples:
+        on_page[triple.subject].add(triple.object)
+    kgp = METHODS["kgp"].build(corpus, k=9, **WALKS)
+    steps = kgp.retrieve(corpus.question("q09").text).trace.all(ChoiceStep)
+    for step in steps:
+        at = step.topics[0]
+        near = {title for title in on_page if on_page[title] & on_page[at]}
+        assert near - {at} == {each.label for each in step.offered}
+
+
+@pytest.fixture(scope="module")
+def answers(corpus):
+    """The answers of the chapter's methods to the twenty questions, and which are right."""
+    build = {name: METHODS[name].build(corpus, **WALKS) for name in ("tog", "tog2", "dalk")}
+    build["kgp"] = METHODS["kgp"].build(corpus, k=9, **WALKS)
+    build["vanilla"] = METHODS["vanilla"].build(corpus, llm="recorded")
+    first, given = corpus.questions[:20], {}
+    for name, method in build.items():
+        said = [method.answer(question.text).text for question in first]
+        given[name] = [(a, exact_match(a, q.answers) == 1) for a, q in zip(said, first)]
+    return given
+
+
+@pytest.mark.parametrize(
+    ("name", "won", "lost"), [("tog", 0, 5), ("tog2", 2, 2), ("kgp", 4, 2), ("dalk", 0, 6)]
+)
+def test_no_difference_in_answers_is_beyond_chance_once_four_are_looked_at(
+    answers, name, won, lost
+):
+    pairs = [(a[1], b[1]) for a, b in zip(answers[name], answers["vanilla"])]
+    assert (pairs.count((True, False)), pairs.count((False, True))) == (won, lost)
+    assert 4 * binomtest(won, won + lost).pvalue > 0.05
+
+
+def test_tog_and_dalk_are_behind_vector_search_on_the_other_sixteen_too(corpus, triples, answers):
+    names = {name.lower() for triple in triples for name in (triple.subject, triple.object)}
+    named = [bool(names & {a.lower() for a in q.answers}) for q in corpus.questions[:20]]
+    right = {
+        name: sum(hit for (_, hit), named_one in zip(rows, named) if named_one)
+        for name, rows in answers.items()
+    }
+    assert named.count(True) == 16
+    assert right == {"tog": 10, "tog2": 11, "dalk": 9, "kgp": 13, "vanilla": 13}
+
+
+def test_containment_either_way_marks_one_more_answer_as_right(corpus, answers):
+    more = [
+        (name, said, question.answers[0])
+        for name, rows in answers.items()
+        for (said, hit), question in zip(rows, corpus.questions)
+        if not hit and contained(said, question.answers)
+    ]
+    assert more == [("kgp", "Merrin", "Tobit Merrin")]
+    assert all(contained("", question.answers) for question in corpus.questions[:20])
+
+
+def contained(answer, accepted):
+    said, *gold = (text.lower().replace(" ", "") for text in (answer, *accepted))
+    return any(said in each or each in said for each in gold)
