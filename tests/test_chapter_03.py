@@ -635,3 +635,56 @@ def test_the_notes_are_the_best_case_of_the_synonymy_pairs(as_written):
         ends = [(e.source, e.target) for e in graph.edges if e.kind == "synonymy"]
         alike = {" ~ ".join(sorted((graph.nodes[i].name, graph.nodes[j].name))) for i, j in ends}
         assert set(pairs) <= alike and len(alike) == {"rule": 51, "model": 58}[name]
+
+
+@pytest.fixture(scope="module")
+def mended(as_written):
+    return {reader: with_synonyms(graph) for reader, graph in as_written.items()}
+
+
+def test_the_toys_normalisation_does_for_every_name_of_the_corpus(corpus, model, notes, llm):
+    def by_hand(phrase):
+        return "".join(c if c.isalnum() else " " for c in phrase.lower()).strip()
+
+    for found in (model, notes, graphs.extract(corpus, llm)):
+        triples = [triple for some in found.triples.values() for triple in some]
+        names = [part for triple in triples for part in triple]
+        assert [by_hand(name) for name in names] == [plain(name) for name in names]
+
+
+def test_how_many_shortest_paths_go_through_an_answer(corpus, as_written, mended):
+    firm, expedition = "quillon instruments", "kittering expedition"
+    ends = {"q13": ("university of veldmark", DISEASE), "q14": (MEDAL, DISEASE)}
+    ends |= {"q16": (expedition, DISEASE), "q19": (firm, expedition), "q20": (firm, DISEASE)}
+
+    def through(graph):
+        links, row = nx.Graph(graph.to_networkx()), []
+        for id, pair in ends.items():
+            answers = set(map(plain, corpus.question(id).answers))
+            paths = list(nx.all_shortest_paths(links, *pair))
+            row.append((sum(bool(answers & set(path)) for path in paths), len(paths)))
+        return row
+
+    after = {reader: through(graph) for reader, graph in mended.items()}
+    assert after["rule"] == [(0, 1), (0, 1), (0, 1), (0, 1), (0, 3)]
+    assert after["model"] == [(0, 1), (0, 1), (0, 3), (0, 1), (1, 3)]
+    assert after["notes"] == [(1, 1), (1, 1), (2, 3), (0, 1), (1, 2)]
+    before = {reader: [hits for hits, _ in through(g)] for reader, g in as_written.items()}
+    assert before == {"rule": [0] * 5, "model": [0] * 5, "notes": [1, 0, 0, 0, 0]}
+
+
+def test_what_the_paths_of_model_and_rule_hang_on(mended):
+    links = nx.Graph(mended["model"].to_networkx())
+    assert not any(
+        "wąsik" in (mended["model"].nodes[e.source].name, mended["model"].nodes[e.target].name)
+        for e in mended["model"].edges
+        if e.kind == "synonymy"
+    )
+    links.add_edge("wąsik", "katarzyna wąsik")
+    paths = list(nx.all_shortest_paths(links, MEDAL, DISEASE))
+    assert sorted("wąsik" in path for path in paths) == [False, True], "a tie"
+    links = nx.Graph(mended["rule"].to_networkx())
+    years = [name for name in links if re.fullmatch(r"\d{4}", name)]
+    links.remove_edges_from(list(links.subgraph(years).edges))
+    paths = list(nx.all_shortest_paths(links, MEDAL, DISEASE))
+    assert sum("katarzyna wąsik" in path for path in paths) == 2 and len(paths) == 7

@@ -213,6 +213,7 @@ assert isinstance(found, np.ndarray), f"edge_weights returns a numpy array; your
 assert np.shape(found) == (3, 3), f"three nodes make a (3, 3) matrix; yours: {np.shape(found)}"
 assert found[2, 2] == 0, "c is joined to itself: a walker would stand still there, so self-loops are left out"
 assert found[1, 2] == found[2, 1] != 0, "one can walk from b to c, but not back: every statement counts in both directions"
+assert (found[1, 2], found[0, 1]) != (1, 3), "a statement that one passage makes twice counts twice: you count its passages, each once, in the place of its occurrences"
 assert found[1, 2] != 1, "a statement that was made twice weighs 1: count its occurrences, not its existence"
 assert found[0, 1] != 1, "the last statement between a and b replaces those before it: add the weights up"
 assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, b-c 2; yours: {found.tolist()}"
@@ -268,7 +269,7 @@ for i, j in zip(*np.nonzero(np.triu(weights))):
 # ## 6. Compare with the package
 #
 # `knowledge_graph` and `adjacency_matrix` do the same for any corpus, with sparse matrices. Only the ratios of weights matter to a walk, so both are
-# divided by their sum. The name vectors are made by hand: the last of them is turned a little away from the first.
+# divided by their sum. The name vectors are made by hand: that of *tide tables* is turned a little away from that of *the tide tables*.
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from minirag import Chunk, Extraction
@@ -286,14 +287,15 @@ assert {(position[s], r, position[o]): places for (s, r, o), places in said.item
     (edge.source, edge.name, edge.target): list(edge.chunks) for edge in graph.edges
 }, "the package keeps other statements, or other passages for them"
 vectors = np.eye(len(position))
-vectors[-1] = 0.9 * vectors[0] + np.sqrt(1 - 0.9**2) * vectors[-1]
-alike = with_synonyms(weights, [(0, len(position) - 1, 0.9)])
+one, other = position["the tide tables"], position["tide tables"]
+vectors[other] = 0.9 * vectors[one] + np.sqrt(1 - 0.9**2) * vectors[other]
+alike = with_synonyms(weights, [(one, other, 0.9)])
 for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
     theirs = adjacency_matrix(theirs).toarray()
     assert np.allclose(yours / yours.sum(), theirs / theirs.sum()), "the package has other weights"
 
 # %% [markdown]
-# **To think about.** *the lighthouse* and *lighthouse* are still two nodes. You could remove articles; what would that do to *The Hague*, or to a name in
+# **To think about.** *the tide tables* and *tide tables* have an edge, and are still two nodes. You could remove articles; what would that do to *The Hague*, or to a name in
 # another language? And what does a walk do at *1902*, to which anything that happened in that year is tied?
 
 # %% [raw] tags=["wrong-answers"]
@@ -388,6 +390,15 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #     weights[position[subject], position[obj]] += 1
 #                 weights[position[obj], position[subject]] += 1
 #   hint: count its occurrences
+# - item: edge-weights
+#   name: passages counted once
+#   replace: |-
+#     weights[position[subject], position[obj]] += len(places)
+#                 weights[position[obj], position[subject]] += len(places)
+#   by: |-
+#     weights[position[subject], position[obj]] += len(set(places))
+#                 weights[position[obj], position[subject]] += len(set(places))
+#   hint: you count its passages, each once
 # - item: edge-weights
 #   name: assigned instead of added
 #   replace: |-
