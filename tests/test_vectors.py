@@ -54,11 +54,11 @@ def test_equals_come_by_index_wherever_they_stand():
 def test_two_spellings_that_an_encoder_reads_alike_come_by_index_whatever_its_rounding():
     # "wąsik" and "wasik" have the same tokens, so the same vector but for the seventh decimal
     many = unit_vectors(40, 384)
-    many[[3, 30, 31]] = many[3] * np.array([[1 - 2e-7], [1], [1 - 1e-7]], np.float32)
+    many[[3, 30, 31]] = many[3] * np.array([[1 - 1.2e-7], [1], [1 - 6e-8]], np.float32)
     query = many[30]
     assert top_k(query, many, 1)[0].tolist() == [[3]]
     assert top_k(query, many, 3)[0].tolist() == [[3, 30, 31]]
-    many[3] *= np.float32(1 - 5e-6)  # a real difference
+    many[3] *= np.float32(1 - 1e-6)  # a real difference
     assert top_k(query, many, 3)[0].tolist() == [[30, 31, 3]]
 
 

@@ -2,6 +2,7 @@
 MuSiQue. `data/recordings/README.md` is the card of all.
 """
 
+import warnings
 from functools import cache
 
 from ..core.errors import MiniragError
@@ -11,6 +12,8 @@ from .base import LLM, Completion
 from .ledger import Counts
 from .offline import OfflineRules
 from .replay import Replay, Row, prompt_key, read_answers, replayed
+
+AS_RECORDED = "wording, method and k must be as recorded: data/recordings/README.md"
 
 
 def recording(name: str) -> Replay:
@@ -28,8 +31,9 @@ def all_recordings() -> dict[str, Row]:
 
 
 class Recorded(LLM):
-    """Recorded replies where a shipped recording holds the prompt, the offline rules elsewhere; an
-    answer says which of the two wrote it, and the ledger counts the recorded ones as `replayed`.
+    """Recorded replies where a shipped recording holds the prompt, the offline rules elsewhere,
+    with a warning; an answer says which of the two wrote it, and the ledger counts the recorded
+    ones as `replayed`.
     """
 
     name = "recorded replies of a large language model, else the offline rules"
@@ -45,14 +49,13 @@ class Recorded(LLM):
         self.rules = OfflineRules()
 
     def complete(self, task: Task, messages: Messages, fields: Fields) -> Completion:
-        row = all_recordings().get(prompt_key(task, messages))
-        if row is None and task.rule is None:
-            raise MiniragError(
-                f"needs a model: no recording holds this prompt of the task {task.name!r} (wording,"
-                " method and k must be as recorded: data/recordings/README.md), and no rule can "
-                "answer it. Pass llm='openai:MODEL' or another one."
-            )
-        return replayed(row) if row else self.rules.complete(task, messages, fields)
+        if row := all_recordings().get(prompt_key(task, messages)):
+            return replayed(row)
+        why = f"no recording holds this prompt of the task {task.name!r} ({AS_RECORDED})"
+        if task.rule is None:
+            raise MiniragError(f"needs a model: {why}. Pass llm='openai:MODEL' or another one.")
+        warnings.warn(f"An offline rule answers, not a model: {why}.", stacklevel=2)
+        return self.rules.complete(task, messages, fields)
 
     def signed(self, spent: Counts) -> str:
         if not spent.asked:
