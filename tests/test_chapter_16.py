@@ -11,7 +11,7 @@ from sklearn.mixture import GaussianMixture
 
 import minirag
 from minirag.algorithms.pagerank import personalized_pagerank, transition_matrix
-from minirag.algorithms.soft_clusters import bic_curve, mixture, over_threshold, pca
+from minirag.algorithms.soft_clusters import bic_curve, mixture, over_threshold, pca, soft_clusters
 from minirag.core.trace import NodeStep, ScoredNode
 from minirag.corpora.shipped_and_folders import shipped
 from minirag.evaluate import exact_match, recall_at_k
@@ -502,6 +502,33 @@ def test_the_surveys_tables_add_up():
         pairs = zip(tokens["fastgraphrag"][1::2], tokens[name][1::2])
         assert all(fast > other for fast, other in pairs)
     assert tables["table_10"]["rows"]["raptor"][:2] == raptor[:2]
+
+
+def level(vectors, seed):
+    """One level of the chapter's tree, from one start."""
+    clusters = []
+    for outer in soft_clusters(pca(vectors, 5), per_cluster=5, seed=seed):
+        rows = pca(vectors[outer], 5)
+        inner = soft_clusters(rows, per_cluster=5, seed=seed) if len(outer) > 6 else None
+        clusters += [{outer[i] for i in part} for part in inner or [range(len(outer))]]
+    return clusters
+
+
+@pytest.mark.slow
+def test_of_forty_starts_thirty_two_put_both_gold_passages_into_one_cluster(corpus, vectors):
+    place = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
+    both = {place["p16"], place["p39"]}
+    assert sum(any(both <= part for part in level(vectors, seed)) for seed in range(40)) == 32
+
+
+def test_by_k_means_no_summary_stands_above_both_gold_passages(corpus, small_k):
+    place = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
+    both, summaries = {place["p16"], place["p39"]}, small_k.graph.nodes[40:47]
+    assert not any(both <= {*summary.chunks} for summary in summaries)
+    [told] = [summary.name for summary in summaries if "Pell" in summary.description]
+    found = small_k.retrieve(corpus.question("q10").text, k=5).ids
+    assert told == "summary 1.7" and place["p39"] in summaries[6].chunks
+    assert "p16" in found and "p39" not in found
 
 
 @pytest.mark.slow
