@@ -91,8 +91,9 @@ assert not like(of_chunks, [0.95, 0.55, 0]), "you divide a relation among the ch
 assert not like(of_chunks, [1.2, 0.3, 0]), "a relation that two chunks state counts in the first of them only: it counts in both"
 assert not like(of_chunks, [2, 2, 0]), "you count the relations of a chunk: add up their scores"
 assert like(of_chunks, [1.2, 0.8, 0]), f"the chunks have 1.2, 0.8 and 0; yours: {of_chunks}"
-twice = as_list(list(from_sums([(0, 1), (1, 0)], [0.5, 0.25], [[0, 1]]))[1])
-assert like(twice, [1.5]), f"two relations of a chunk have the score 0.75 each, and both count: the chunk has 1.5; yours: {twice}"
+twice = list(map(as_list, from_sums([(0, 1), (1, 0), (0, 1)], [0.5, 0.25], [[0, 1, 2]])))
+assert len(twice[0]) == 3, "two relations between the same two nodes are two relations: your first list holds one of them only"
+assert like(twice[1], [2.25]), f"three relations of a chunk have the score 0.75 each, and all count: the chunk has 2.25; yours: {twice[1]}"
 
 # %% [markdown]
 # ## 2. VDB: the nearest rows
@@ -544,6 +545,11 @@ for _ in range(300):
 #   by: return chunk_scores, edge_scores
 #   hint: the two lists are exchanged
 # - item: from-sums
+#   name: keyed by the pair of nodes
+#   replace: return edge_scores, chunk_scores
+#   by: return dict(zip(edges, edge_scores)), chunk_scores
+#   hint: your first list holds one of them only
+# - item: from-sums
 #   name: one end
 #   replace: node_scores[head] + node_scores[tail]
 #   by: node_scores[head]
@@ -626,7 +632,7 @@ for _ in range(300):
 #   name: equal scores once
 #   replace: sum(edge_scores[edge] for edge in stated)
 #   by: sum({edge_scores[edge] for edge in stated})
-#   hint: and both count
+#   hint: and all count
 # - item: nearest
 #   name: positions alone
 #   replace: '[(int(row), float(cosines[row])) for row in best]'
