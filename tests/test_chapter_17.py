@@ -266,6 +266,19 @@ def test_the_loss_of_link_comes_from_questions_without_a_name(places, unfilled):
     assert interval(every[~np.array(named)])[1] < 0
 
 
+@pytest.mark.slow  # measured before the chapter left whole methods to 17b
+def test_bm25_is_above_flat_search_on_all_four_and_hipporag_on_one(places, near):
+    above = {"bm25": set(), "hipporag": set()}
+    for place, (corpus, _) in places.items():
+        flat = recall(mr.METHODS["dense"].build(corpus), corpus)
+        for name, won in above.items():
+            given = {"extraction": SETS[place]} if name == "hipporag" else {}
+            method = mr.METHODS[name].build(corpus, **given)
+            if recall(method, corpus, near[place]).mean() > flat.mean():
+                won.add(place)
+    assert above == {"bm25": {*SETS}, "hipporag": {"professors"}}
+
+
 EQUAL = {1: (2, 3, 26, 25), 2: (6, 7, 53, 50), 3: (12, 11, 84, 78), 5: (24, 19, 148, 137)}
 
 
