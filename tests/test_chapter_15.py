@@ -351,3 +351,25 @@ def test_containment_either_way_marks_one_more_answer_as_right(corpus, answers):
 def contained(answer, accepted):
     said, *gold = (text.lower().replace(" ", "") for text in (answer, *accepted))
     return any(said in each or each in said for each in gold)
+
+
+def test_without_its_guess_the_text_of_kgp_finds_the_wife_and_the_question_does_not(corpus):
+    kgp = METHODS["kgp"].build(corpus, k=9, **WALKS)
+    question = corpus.question("q09")
+    step = kgp.retrieve(question.text).trace.all(ChoiceStep)[-1]
+    text = step.summary.split(": ", 1)[1]
+    at = [chunk.title for chunk in corpus.chunks].index(step.topics[0])
+    place = []
+    for asked in (text, text.replace(", possibly Lucan Vane,", ""), question.text):
+        near = [page.label for page in kgp.neighbours(at, asked).nodes]
+        place.append(near.index("Hester Quillfeather") + 1)
+    assert (place, len(near)) == ([3, 3, 13], 15)
+
+
+def test_a_kept_triple_comes_back_by_another_way(corpus):
+    tog = METHODS["tog"].build(corpus, **WALKS)
+    trace = tog.answer(corpus.question("q09").text).retrieval.trace
+    first, _, third = entity_steps(trace)
+    again = "Haldry Observatory, located in/on physical feature, Mount Haldry"
+    for step in (first, third):
+        assert again in {each.label for each in step.offered if not each.dropped}

@@ -409,7 +409,7 @@ assert ("n1", "next", "n2") in walked[0] or walked[1] != NO_RELATION, "after the
 assert len(walked[0]) != 2, "with depth 3 your walk goes two steps: range(1, depth) ends before depth"
 assert len(walked[0]) != 4, "with depth 3 your walk goes four steps: it goes one too far"
 assert sorted(walked[0]) == chain[:3], f"from n0 with depth 3 the evidence is {chain[:3]}; yours: {walked[0]}"
-assert [len(seen) for seen in shown] == sorted({len(seen) for seen in shown}), "the rule sees the new triples only: show it all the evidence"
+assert all(shown) and [len(seen) for seen in shown] == sorted({len(seen) for seen in shown}), "the rule sees the new triples only: show it all the evidence" if all(shown) else "your walk asks the rule before it has collected anything: collect the new triples and add them first"
 assert walked[1] == EXHAUSTED, f"the rule has never said yes, and more triples follow: the reason is EXHAUSTED; yours: {walked[1]!r}"
 assert walked[2] == len(shown) == 3, f"three depths, three calls of the rule; calls says {walked[2]}, and the rule was asked {len(shown)} times"
 walked, shown = tried(lambda evidence: True, "n0", chain, 3)
@@ -838,6 +838,14 @@ for _ in range(60):
 #             if said and step == depth:
 #                 return Walked(evidence, ENOUGH, step)
 #   hint: and your walk went on
+# - item: walk
+#   name: asks before it collects
+#   replace: "new = [triple for triple in kg if triple[0] in here and triple not in evidence]"
+#   by: |-
+#     if rule(question, evidence):
+#                 return Walked(evidence, ENOUGH, step)
+#             new = [triple for triple in kg if triple[0] in here and triple not in evidence]
+#   hint: before it has collected anything
 # - item: walk
 #   name: dead end taken for the depth
 #   replace: NO_RELATION
