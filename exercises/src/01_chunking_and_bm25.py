@@ -86,7 +86,8 @@ assert [tuple(window) for window in windows(0, 10, 2)] == [], "a text without to
 
 # %% [markdown]
 # What a window does to a fact: with windows of eight tokens and no overlap, the words *tide tables* of the first passage and the house in which they
-# are kept lie on two sides of a cut. Three tokens of overlap put them together again.
+# are kept lie on two sides of a cut. Three tokens of overlap put them together again. That is luck: they promise it for four tokens, and *tide tables in
+# the old customs house* has seven. The second window happens to begin with *tide*.
 
 # %%
 words = documents[0]
@@ -121,10 +122,11 @@ def document_frequency(documents):
 # - "`set(document)` holds every word once: `Counter(word for document in documents for word in set(document))`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-document-frequency", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-found = document_frequency([["sea", "sea", "sea"], ["sea", "salt"], ["sand"]])
+found = document_frequency([["sea", "sea", "sea"], ["sea", "salt"], ["sand", "seaside"]])
 assert found is not None, "document_frequency returns nothing: the counts have to be returned"
 assert found["sea"] != 4, "you count how often a word is said; count the documents that hold it, each once"
-assert dict(found) == {"sea": 2, "salt": 1, "sand": 1}, f"sea stands in 2 documents, salt and sand in 1 each; yours: {dict(found)}"
+assert found["sea"] != 3, "you count seaside as sea: compare whole words, not their letters in a joined text"
+assert dict(found) == {"sea": 2, "salt": 1, "sand": 1, "seaside": 1}, f"sea stands in 2 documents, every other word in 1; yours: {dict(found)}"
 
 # %% [markdown]
 # ## 3. How much a word weighs
@@ -160,25 +162,28 @@ def idf(documents, epsilon=0.25):
 # - "With `values` a dict from word to the formula's value: `floor = epsilon * sum(values.values()) / len(values)`, and every value below 0 becomes `floor`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-idf", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-four = [["the", "sea", "is", "wide"], ["the", "salt"], ["the", "sea"], ["a", "quay"]]
-found = idf(four)
+six = [["the", "sea", "is", "wide"], ["the", "salt"], ["the", "sea"], ["the", "sea", "gull"], ["a", "quay"], ["rope"]]
+found = idf(six)
 assert found is not None, "idf returns nothing: the weights have to be returned"
 assert found["salt"] > found["sea"], "a rare word has to weigh more than a common one: is the fraction upside down?"
-assert abs(found["salt"] - math.log(1 + 3.5 / 1.5)) > 1e-9, "you add 1 under the logarithm, as Lucene does, where no weight is negative; the variant here has no 1"
-assert abs(found["salt"] - math.log(3.5 / 1.5)) < 1e-9, f"salt stands in 1 of 4 documents: ln(3.5 / 1.5) = 0.847; yours: {found['salt']:.3f}"
-assert found["sea"] == 0, f"sea stands in exactly half of the documents: ln(2.5 / 2.5) = 0, and 0 is not negative; yours: {found['sea']:.3f}"
-assert found["the"] > -0.8, "the word `the` keeps its negative weight: here the epsilon rule has to step in"
+assert abs(found["salt"] - math.log(1 + 5.5 / 1.5)) > 1e-9, "you add 1 under the logarithm, as Lucene does, where no weight is negative; the variant here has no 1"
+assert abs(found["salt"] - math.log(5.5 / 1.5)) < 1e-9, f"salt stands in 1 of 6 documents: ln(5.5 / 1.5) = 1.299; yours: {found['salt']:.3f}"
+assert found["sea"] == 0, f"sea stands in exactly half of the documents: ln(3.5 / 3.5) = 0, and 0 is not negative; yours: {found['sea']:.3f}"
+own = math.log(2.5 / 4.5)
+assert abs(found["the"] - own) > 1e-9, "the word `the` keeps its negative weight: here the epsilon rule has to step in"
 assert found["the"] != 0, "negative weights become 0 in your version; the rule gives them a small share of the mean instead"
-raw = [math.log((4 - n + 0.5) / (n + 0.5)) for n in (3, 2, 1, 1, 1, 1, 1)]
+assert abs(abs(found["the"]) - 0.25 * abs(own)) > 1e-9, "you take a share of the word's own weight; the rule takes it of the mean over the vocabulary, one floor for every negative word"
+raw = [own, 0, *[math.log(5.5 / 1.5)] * 7]
 only_positive = 0.25 * sum(value for value in raw if value >= 0) / sum(value >= 0 for value in raw)
 assert abs(found["the"] - only_positive) > 1e-9, "you leave the negative values out of the mean; it is taken over all words, as the formula gives them"
-assert abs(found["the"] - 0.25 * sum(raw) / 4) > 1e-9, "you divide the sum of the weights by the number of documents, or take their median; the mean has one term for each word of the vocabulary"
-said = 0.25 * sum(n * value for n, value in zip((3, 2, 1, 1, 1, 1, 1), raw)) / 10
+assert abs(found["the"] - 0.25 * sum(raw) / 6) > 1e-9, "you divide the sum of the weights by the number of documents; the mean has one term for each word of the vocabulary"
+assert abs(found["the"] - 0.25 * sorted(raw)[4]) > 1e-9, "you take the median of the weights; the rule takes their mean"
+said = 0.25 * sum(n * value for n, value in zip((4, 3, 1, 1, 1, 1, 1, 1, 1), raw)) / 14
 assert abs(found["the"] - said) > 1e-9, "your mean counts a word as often as it is said; each word of the vocabulary counts once"
-without_sign = 0.25 * sum(map(abs, raw)) / 7
+without_sign = 0.25 * sum(map(abs, raw)) / 9
 assert abs(found["the"] - without_sign) > 1e-9, "your mean takes negative weights without their sign; they count as the formula gives them"
-assert abs(found["the"] - 0.25 * sum(raw) / 7) < 1e-9, f"`the` gets a quarter of the mean, {0.25 * sum(raw) / 7:.4f}; yours: {found['the']:.4f}"
-assert abs(idf(four, epsilon=1)["the"] - sum(raw) / 7) < 1e-9, "with epsilon = 1 a negative weight becomes the whole mean: is epsilon used?"
+assert abs(found["the"] - 0.25 * sum(raw) / 9) < 1e-9, f"`the` gets a quarter of the mean, {0.25 * sum(raw) / 9:.4f}; yours: {found['the']:.4f}"
+assert abs(idf(six, epsilon=1)["the"] - sum(raw) / 9) < 1e-9, "with epsilon = 1 a negative weight becomes the whole mean: is epsilon used?"
 
 # %% [markdown]
 # ## 4. BM25
@@ -285,7 +290,7 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
     assert max(abs(a - b) for a, b in zip(theirs, yours)) < 1e-9, f"the package scores {query!r} differently"
 
 # %% [markdown]
-# **To think about.** BM25 sees words, not meanings: ask it about a *pier* and the passage with the quay scores nothing. And it sees one passage at a
+# **To think about.** BM25 sees words, not meanings: for the one word *pier* the passage with the quay scores nothing. And it sees one passage at a
 # time: no ranking of single passages can join what the first and the fourth say about the tide tables. The next exercises mend the one and the other.
 
 # %% [raw] tags=["wrong-answers"]
@@ -319,6 +324,11 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: set(document)
 #   by: document
 #   hint: count the documents that hold it
+# - item: document-frequency
+#   name: letters in a joined text instead of words
+#   replace: Counter(word for document in documents for word in set(document))
+#   by: "{word: sum(word in ' '.join(other) for other in documents) for document in documents for word in document}"
+#   hint: you count seaside as sea
 # - item: idf
 #   name: no epsilon rule
 #   replace: value if value >= 0 else floor
@@ -339,6 +349,16 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: floor = epsilon * sum(values.values()) / len(values)
 #   by: floor = epsilon * sum(values.values()) / len(documents)
 #   hint: you divide the sum of the weights by the number of documents
+# - item: idf
+#   name: a share of the word's own weight
+#   replace: else floor
+#   by: else epsilon * abs(value)
+#   hint: you take a share of the word's own weight
+# - item: idf
+#   name: median of the weights
+#   replace: floor = epsilon * sum(values.values()) / len(values)
+#   by: floor = epsilon * sorted(values.values())[len(values) // 2]
+#   hint: you take the median of the weights
 # - item: idf
 #   name: mean over all tokens
 #   replace: floor = epsilon * sum(values.values()) / len(values)
