@@ -80,7 +80,7 @@ assert not np.allclose(found, rows / np.linalg.norm(rows)), "you divide by one l
 assert not np.allclose(found[:2], (rows / np.linalg.norm(rows, axis=0))[:2]), "you divide columns, not rows: the squares have to be added up along a row"
 assert not np.isnan(found).any(), "a row of zeros became `not a number`: it has no length to divide by and stays zero"
 assert np.allclose(found, [[0.6, 0.8], [0, 1], [0, 0]]), f"[3, 4] becomes [0.6, 0.8]; yours: {found.tolist()}"
-assert np.allclose(unit(np.array([[3e-7, 4e-7]])), [[0.6, 0.8]]), "a very short row gets another length than 1: add nothing to its length"
+assert np.allclose(unit(np.array([[3e-12, 4e-12]])), [[0.6, 0.8]]), "a very short row gets another length than 1: add nothing to its length"
 assert rows[0, 0] == 3, "the rows that were handed in have changed: divide into a new array"
 
 # %% [markdown]
@@ -225,6 +225,7 @@ by_hand = np.array([sum(max(float(a @ b) for b in passage) for a in question) fo
 assert np.shape(found) == (3,), f"three passages have three scores; yours has shape {np.shape(found)}"
 assert not np.isclose(found[1], 0), "the second passage fits badly, -1.6, but gets 0: its padding, with the cosine 0, has won the maximum"
 assert np.isfinite(found).all(), "a score is infinite: padded places may not reach the sum; over which axis does the maximum go?"
+assert not np.isclose(found[0], (question @ three[0].T).max(axis=0).sum()), "the first passage has no padding and gets 2.04 instead of 1.76: you keep one maximum for each of its tokens; there is one for each token of the question"
 assert np.allclose(found, by_hand), f"one passage after the other gives {by_hand.round(2).tolist()}; yours: {np.round(found, 2).tolist()}"
 unknown = [np.array([[-1.0, 0.0], [0.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])]
 found = maxsim_all(question, *pad(unknown))
@@ -260,17 +261,17 @@ from minirag.algorithms.vectors import normalize
 random = np.random.default_rng(0)
 asked = unit(random.normal(size=(5, 8)))
 stacked = random.normal(size=(20, 7, 8))
-assert np.allclose(unit(stacked[0]), normalize(stacked[0])), "minirag.algorithms.vectors.normalize gives other rows"
+assert np.allclose(unit(stacked[0]), normalize(stacked[0])), "`unit` (section 1) gives other rows than minirag.algorithms.vectors.normalize; if its own test complains, too, mend that first"
 stacked = normalize(stacked)
 formula = np.einsum("qd,npd->nqp", asked, stacked).max(axis=2).sum(axis=1)
 everything = np.ones(stacked.shape[:2], dtype=bool)
-assert np.allclose(maxsim_all(asked, stacked, everything), formula), "the scores of all passages at once differ from the formula"
-assert np.allclose([maxsim(asked, passage) for passage in stacked], formula), "the scores of single passages differ from the formula"
+assert np.allclose(maxsim_all(asked, stacked, everything), formula), "`maxsim_all` (section 4) differs from the formula on random vectors; if its own test complains, too, mend that first"
+assert np.allclose([maxsim(asked, passage) for passage in stacked], formula), "`maxsim` (section 2) differs from the formula on random vectors; if its own test complains, too, mend that first"
 theirs = [late_interaction.maxsim(asked, passage) for passage in stacked]
 assert np.allclose([maxsim(asked, passage) for passage in stacked], theirs), "the package scores single passages differently"
 for passage in stacked:
     places, _ = late_interaction.best_matches(asked, passage)
-    assert np.array_equal(answered_by(asked, passage), places), "in the package other tokens answer"
+    assert np.array_equal(answered_by(asked, passage), places), "`answered_by` (section 3) names other tokens than the package; if its own test complains, too, mend that first"
 uneven = [passage[: 1 + number % 7] for number, passage in enumerate(stacked)]
 theirs = late_interaction.maxsim_corpus(asked, *late_interaction.pad(uneven))
 assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores padded passages differently: is padding still able to win?"
@@ -307,6 +308,11 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   replace: np.where(length > 0, length, 1)
 #   by: (length + 1e-6)
 #   hint: add nothing to its length
+# - item: unit
+#   name: a tiny number added to every length
+#   replace: np.where(length > 0, length, 1)
+#   by: (length + 1e-12)
+#   hint: a very short row gets another length than 1
 # - item: maxsim
 #   name: maximum over the wrong axis
 #   replace: axis=1
@@ -367,3 +373,8 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   replace: cosines.max(axis=2).sum(axis=1)
 #   by: cosines.max(axis=1).sum(axis=1)
 #   hint: padded places may not reach the sum
+# - item: maxsim-all
+#   name: maximum over the wrong axis, padding at -1
+#   replace: "-np.inf)\n    return cosines.max(axis=2)"
+#   by: "-1)\n    return cosines.max(axis=1)"
+#   hint: you keep one maximum for each of its tokens
