@@ -121,18 +121,18 @@ def one_step(walk, standing, home, damping):
 
 # %% nbgrader={"grade": true, "grade_id": "test-one-step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 pair = np.array([[0.0, 1.0], [1.0, 0.0]])
-found = one_step(pair, np.array([1.0, 0.0]), np.array([1.0, 0.0]), 0.8)
-assert found is not None and np.shape(found) == (2,), "one_step returns a share for every node"
+found = np.asarray(one_step(pair, np.array([1.0, 0.0]), np.array([1.0, 0.0]), 0.8))
+assert np.shape(found) == (2,), "one_step returns a share for every node"
 assert not np.allclose(found, [0.8, 0.2]), "damping stands on the wrong term: it is the probability of following an edge, not of jumping home"
 assert not np.allclose(found, [0.2, 0.2]) and not np.allclose(found, [0, 1]), "is damping used on both sides? 0.8 of the crowd follow the edge, 0.2 jump"
 assert np.allclose(found, [0.2, 0.8]), f"0.8 of the crowd follow the edge to the second node, 0.2 jump home to the first; yours: {np.round(found, 3).tolist()}"
 dead_end = np.array([[0.0, 0.0], [1.0, 0.0]])
-found = one_step(dead_end, np.array([0.5, 0.5]), np.array([1.0, 0.0]), 0.8)
+found = np.asarray(one_step(dead_end, np.array([0.5, 0.5]), np.array([1.0, 0.0]), 0.8))
 assert not np.allclose(found, [1 / 3, 2 / 3]), "you divide the result by its sum: that sends some of those on a dangling node to where others walk, and they have to jump home"
 assert found.sum() > 1 - 1e-9, f"only {found.sum():.2f} of the crowd are left: those on a dangling node are lost, they have to jump home"
+other = one_step(dead_end, np.array([0.5, 0.5]), np.array([0.25, 0.75]), 0.8)
+assert np.allclose(other, [0.15, 0.85]), "those who jump are spread like `home`, not evenly and not to one node; that goes for those on a dangling node, too"
 assert np.allclose(found, [0.6, 0.4]), f"0.6 jump home, 0.4 arrive at the dead end; yours: {np.round(found, 3).tolist()}"
-found = one_step(dead_end, np.array([0.5, 0.5]), np.array([0.25, 0.75]), 0.8)
-assert np.allclose(found, [0.15, 0.85]), "those who jump are spread like `home`, not evenly and not to one node"
 
 # %% [markdown]
 # ## 3. Many steps
@@ -167,14 +167,15 @@ def pagerank(adjacency, reset, damping=0.5, steps=100):
 
 # %% nbgrader={"grade": true, "grade_id": "test-pagerank", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 line = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-first = pagerank(line, np.array([1.0, 0.0, 0.0]))
+first = np.asarray(pagerank(line, np.array([1.0, 0.0, 0.0])))
 assert np.shape(first) == (3,), "pagerank returns a probability for every node"
 mass = np.array([2.0, 0.0, 0.0])
-double = pagerank(line, mass)
+double = np.asarray(pagerank(line, mass))
 assert mass.tolist() == [2, 0, 0], "`reset` has changed: make a new array, do not write into the one that was handed in"
 assert np.isclose(double.sum(), 1) and np.allclose(first, double), "twice the mass in reset is the same question: reset has to be divided by its sum"
-two_names = pagerank(line, np.array([3.0, 0.0, 1.0]))
-assert np.isclose(two_names.sum(), 1), "two names in `reset` have to become shares of their sum, not of the largest"
+two_names = np.asarray(pagerank(line, np.array([3.0, 0.0, 1.0])))
+largest = "two names in `reset` have to become shares of their sum, not of the largest"
+assert np.isclose(two_names.sum(), 1), largest
 assert first[0] > first[2] + 1e-9, "the first node is where the walk restarts, and is not visited more than the last: do walkers jump to `home`?"
 assert not np.allclose(first, [0.5, 0.5, 0]), "that is the crowd after a single step: is the loop using the result of the step before?"
 exact = np.array([7 / 12, 4 / 12, 1 / 12])
@@ -183,6 +184,9 @@ assert np.allclose(first, exact) or far > 0.05, f"nearly right, but {far:.1e} aw
 assert np.allclose(first, exact), f"expected 7/12, 4/12, 1/12; yours, times 12: {np.round(12 * first, 2).tolist()}"
 once = pagerank(line, np.array([1.0, 0.0, 0.0]), steps=1)
 assert np.allclose(once, [0.5, 0.5, 0]), "one step from home gives [0.5, 0.5, 0]: is `steps` used, and does the crowd start at home?"
+once = pagerank(line, np.array([3.0, 0.0, 1.0]), steps=1)
+assert np.allclose(once, [3 / 8, 4 / 8, 1 / 8]), f"{largest}: divide before the walk, not after it"
+assert np.allclose(two_names, np.array([22, 16, 10]) / 48), f"two names: expected 22, 16 and 10 of 48; yours, times 48: {np.round(48 * two_names, 1).tolist()}"
 restless = pagerank(line, np.array([1.0, 0.0, 0.0]), damping=0.9)
 assert restless[2] > first[2], "with more damping the crowd gets further: hand damping on"
 
@@ -321,6 +325,31 @@ for damping in (0.0, 0.5, 0.85):
 #   replace: (1 - arrived.sum()) * home
 #   by: (1 - arrived.sum()) * (home > 0) / (home > 0).sum()
 #   hint: those who jump are spread like `home`
+# - item: one-step
+#   name: dangling mass spread evenly
+#   replace: return arrived + (1 - arrived.sum()) * home
+#   by: return arrived + (1 - damping) * home + (damping - arrived.sum()) / len(home)
+#   hint: that goes for those on a dangling node, too
+# - item: one-step
+#   name: dangling mass lost, as a list
+#   replace: return arrived + (1 - arrived.sum()) * home
+#   by: return [float(a + (1 - damping) * h) for a, h in zip(arrived, home)]
+#   hint: of the crowd are left
+# - item: pagerank
+#   name: divided by the largest, and by the sum at the end
+#   replace: |-
+#     home = reset / reset.sum()
+#         standing = home
+#         for _ in range(steps):
+#             standing = one_step(walk, standing, home, damping)
+#         return standing
+#   by: |-
+#     home = reset / reset.max()
+#         standing = home
+#         for _ in range(steps):
+#             standing = one_step(walk, standing, home, damping)
+#         return standing / standing.sum()
+#   hint: divide before the walk, not after it
 # - item: pagerank
 #   name: reset not normalised
 #   replace: reset / reset.sum()
