@@ -282,6 +282,79 @@ def test_dense_retrieval_ranks_the_second_passage_sixth(corpus):
     assert dense.retrieve(corpus.question("q10").text, k=40).ids.index("p39") == 5
 
 
+def test_the_showpiece_depends_on_the_wording_and_the_graph_does_not(corpus):
+    dense = mr.METHODS["dense"].build(corpus, encoder="minilm")
+    by_rule = mr.HippoRAG.build(corpus, encoder="minilm", extraction="annotations")
+    methods = (mr.METHODS["bm25"].build(corpus), dense, by_rule)
+    ranks = {}
+    for words in ("started the learned body", "founded the learned body"):
+        for one in (words, words.replace("learned body", "society")):
+            asked = f"Who {one} that established the Candlemas Medal?"
+            named = by_rule.retrieve(asked).trace.last("entities").entities
+            assert tuple(named) == ("candlemas medal",)
+            ranks[one] = [m.retrieve(asked, k=40).ids.index("p39") + 1 for m in methods]
+    assert list(ranks.values()) == [[37, 6, 5], [5, 2, 5], [37, 5, 5], [5, 2, 5]]
+
+
+def test_on_bridges_no_gold_passage_comes_before_one_that_names_the_query_node(corpus, recorded):
+    hippo, ids = recorded["hippo"], [chunk.id for chunk in corpus.chunks]
+    held, rows = hippo.passage_matrix.toarray(), {}
+    for q in (q for q in corpus.questions if q.kind == "bridge"):
+        found = hippo.retrieve(q.text, k=40)
+        (node,) = found.trace.last(mr.NodeStep).nodes
+        named = {id for id, count in zip(ids, held[:, node.index]) if count}
+        (hidden,) = set(q.gold) - named
+        assert set(found.ids[: len(named)]) == named
+        rows[q.id] = len(named), found.ids.index(hidden) + 1
+    assert rows["q08"] == (6, 7) and rows["q10"] == (4, 5)
+    assert [q for q, (count, _) in rows.items() if count >= 5] == ["q08"]
+
+
+def test_which_questions_only_the_graph_or_only_words_find_whole(corpus, recorded):
+    methods = {
+        **recorded,
+        "dense": mr.METHODS["dense"].build(corpus, "recorded", "minilm"),
+        "model": mr.METHODS["hipporag"].build(corpus, "recorded", "minilm"),
+    }
+    whole = {
+        name: {q.id for q in corpus.questions if set(q.gold) <= set(m.retrieve(q.text).ids)}
+        for name, m in methods.items()
+    }
+    words, graphs = whole["bm25"] | whole["dense"], whole["hippo"] | whole["model"]
+    assert whole["hippo"] - words == {"q10", "q17", "q18"}
+    assert whole["model"] - words == {"q10", "q18"}
+    assert words - graphs == whole["bm25"] - whole["hippo"] == {"q08", "q19"}
+
+
+def test_without_the_walk_or_with_neighbours_over_all_questions(corpus, recorded):
+    methods = [recorded["hippo"], mr.METHODS["hipporag"].build(corpus, "recorded", "minilm")]
+    found = [
+        [
+            sum(len(set(q.gold) & set(method.retrieve(q.text).ids)) for q in corpus.questions)
+            for method in (m.with_options(propagation=how) for m in methods)
+        ]
+        for how in ("query-nodes", "neighbours", "ppr")
+    ]
+    assert found == [[30, 30], [33, 32], [35, 32]]
+
+
+def test_the_second_passage_falls_only_below_the_sliders_end(corpus, recorded):
+    q, places = corpus.question("q10"), []
+    for restart in (0.1, 0.05, 0.02, 0.01):
+        method = recorded["hippo"].with_options(restart_probability=restart)
+        places.append(method.retrieve(q.text, k=40).ids.index("p39") + 1)
+    assert places == [5, 5, 6, 8]
+
+
+def test_six_synonymous_pairs_join_different_numbers(recorded):
+    graph = recorded["hippo"].hippocampal_index
+    names = [node.name for node in graph.nodes]
+    pairs = {
+        frozenset((names[e.source], names[e.target])) for e in graph.edges if e.kind == "synonymy"
+    }
+    assert sum(all(name[0].isdigit() for name in pair) for pair in pairs) == 6
+
+
 def test_why_three_of_the_codes_differences_change_nothing(corpus, offline):
     kinds = {"relation": set(), "synonymy": set()}
     for edge in offline.hippocampal_index.edges:
