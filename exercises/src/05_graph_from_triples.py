@@ -92,7 +92,7 @@ assert normalise("...") == "", "without a letter or a digit the result is the em
 #
 # The same triple may be read more than once. It becomes *one* statement that remembers the passage of each of its occurrences, by its position, also when
 # one passage says it twice. A triple whose subject or object has become empty is dropped;
-# one with an empty relation is kept.
+# one with an empty relation is kept, and so is one about a name and itself.
 #
 # **Predict first.** Which passages does (whale oil, was landed in, harbour) remember above?
 #
@@ -125,16 +125,18 @@ def statements(triples):
 # - "`enumerate(triples)` gives positions; `found.setdefault((subject, relation, obj), []).append(place)` makes the list when it is needed."
 
 # %% nbgrader={"grade": true, "grade_id": "test-statements", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-read = [[("Sea", "eats", "sand"), ("sea", "eats", "Sand."), ("?", "is", "sea"), ("sea", "is", "!"), ("sea", "...", "sky")], [], [("the sea", "Is", "wide"), ("sea", "eats", "sand")]]
+read = [[("Sea", "eats", "sand"), ("sea", "eats", "Sand."), ("?", "is", "sea"), ("sea", "is", "!"), ("sea", "...", "sky")], [("sand", "meets", "Sand")], [("the sea", "Is", "wide"), ("sea", "eats", "sand")]]
 found = statements(read)
 assert found is not None, "statements returns nothing"
 assert not any("" in (subject, obj) for subject, _, obj in found), "a triple with an empty subject or object is still there: it would make a nameless node"
 assert all(len(key) == 3 for key in found), "a key has three parts: subject, relation, object"
 assert not any("Sea" in key or "Sand." in key for key in found), "two spellings of one statement are two keys: normalise the parts first"
 assert ("the sea", "is", "wide") in found, f"the relation is normalised, too; your keys: {list(found)}"
-assert found[("sea", "eats", "sand")] != [0, 2], "a passage that says it twice counts twice: keep a position for each occurrence"
-assert found[("sea", "eats", "sand")] == [0, 0, 2], f"sea eats sand: said in passages 0, 0 and 2; yours: {found[('sea', 'eats', 'sand')]}"
-assert ("sea", "", "sky") in found and len(found) == 3, f"three statements remain; only an empty subject or object drops a triple, one with an empty relation stays; yours: {list(found)}"
+places = list(found[("sea", "eats", "sand")])
+assert places != [0, 2], "a passage that says it twice counts twice: keep a position for each occurrence"
+assert places == [0, 0, 2], f"sea eats sand: said in passages 0, 0 and 2; yours: {places}"
+assert ("sand", "meets", "sand") in found, "a statement about a name and itself is missing: it is kept here, and left out of the weights only"
+assert ("sea", "", "sky") in found and len(found) == 4, f"four statements remain; only an empty subject or object drops a triple, one with an empty relation stays; yours: {list(found)}"
 
 # %% [markdown]
 # ## 3. Nodes
@@ -269,21 +271,27 @@ for i, j in zip(*np.nonzero(np.triu(weights))):
 # ## 6. Compare with the package
 #
 # `knowledge_graph` and `adjacency_matrix` do the same for any corpus, with sparse matrices. Only the ratios of weights matter to a walk, so both are
-# divided by their sum. The name vectors are made by hand: that of *tide tables* is turned a little away from that of *the tide tables*.
+# divided by their sum. Three passages are added for this, with other spellings, with two statements about one pair of names, and with one about a pair that
+# is synonymous, too. The name vectors are made by hand: that of *tide tables* is turned a little away from that of *the tide tables*.
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from minirag import Chunk, Extraction
 from minirag.graphs import knowledge_graph, normalise_phrase, with_synonymy
 from minirag.index import adjacency_matrix
 
-phrases = [part for passage in triples for triple in passage for part in triple]
+more = triples + [
+    [("Harbour", "Lies near", "customs_house"), ("customs house", "looks onto", "(harbour)"), ("harbour", "...", "Straße")],
+    [("M. Brisling", "copied", "the tide tables"), ("the tide tables", "replaced", "Tide Tables")],
+    [("Whale oil", "burns in", "北京"), ("!", "lies in", "harbour")],
+]
+phrases = [part for passage in more for triple in passage for part in triple]
 assert [normalise(phrase) for phrase in phrases] == [normalise_phrase(phrase) for phrase in phrases], "the package writes a name differently"
-chunks = [Chunk(f"p{place}", "") for place in range(len(triples))]
-graph = knowledge_graph(chunks, Extraction("by hand", {}, {chunk.id: tuple(passage) for chunk, passage in zip(chunks, triples)}))
-said = statements(triples)
+chunks = [Chunk(f"p{place}", "") for place in range(len(more))]
+graph = knowledge_graph(chunks, Extraction("by hand", {}, {chunk.id: tuple(passage) for chunk, passage in zip(chunks, more)}))
+said = statements(more)
 position, weights = node_positions(said), edge_weights(said)
 assert [node.name for node in graph.nodes] == list(position), "the package has other nodes, or another order"
-assert {(position[s], r, position[o]): places for (s, r, o), places in said.items()} == {
+assert {(position[s], r, position[o]): list(places) for (s, r, o), places in said.items()} == {
     (edge.source, edge.name, edge.target): list(edge.chunks) for edge in graph.edges
 }, "the package keeps other statements, or other passages for them"
 vectors = np.eye(len(position))
