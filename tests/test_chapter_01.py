@@ -26,6 +26,7 @@ from minirag.evaluate import (
     f1,
     recall_at_k,
 )
+from minirag.prompts import find_task
 from minirag.text.chunking import sentences_of
 
 from .by_hand import top_k_by_hand
@@ -537,6 +538,36 @@ def test_coins_are_the_sign_test(chapter):
     assert all(chapter["coin"](n, n) == 100 for n in range(1, 9))  # the middle counts once
 
 
+def test_no_depth_and_no_epsilon_makes_the_split_of_recall_a_win(corpus, methods, chapter):
+    def found(method, k):
+        recalls = [
+            recall_at_k(method.retrieve(q.text, k=k).ids, q.gold, k) for q in corpus.questions
+        ]
+        return np.array(recalls)
+
+    split = {}
+    for epsilon in (0, 0.1, 0.25, 0.5, 1):
+        words = mr.METHODS["bm25"].build(corpus, epsilon=epsilon)
+        for k in range(1, 16):
+            gains = found(words, k) - found(methods["vanilla"], k)
+            split[epsilon, k] = int((gains > 0).sum()), int((gains < 0).sum())
+    at_five = {epsilon: each for (epsilon, k), each in split.items() if k == 5}
+    assert at_five == {0: (5, 3), 0.1: (6, 3), 0.25: (7, 1), 0.5: (7, 2), 1: (7, 2)}
+    assert min(chapter["coin"](*each) for each in split.values()) > 5
+
+
+def test_in_five_of_the_six_replies_the_model_says_what_the_passages_do_not(
+    corpus, methods, answers, chapter
+):
+    chapter |= {"find_task": find_task, "llm": mr.load_llm("recorded")}
+    says = {}
+    for q, a in zip(corpus.questions, answers["bm25"]):
+        if exact_match(a.text, q.answers) and not set(q.gold) <= set(a.retrieval.ids):
+            says[q.id] = "passages do not" in chapter["ask"](methods["bm25"], q.text)[1]
+    assert list(says) == ["q13", "q14", "q15", "q17", "q18", "q20"]
+    assert [id for id, told in says.items() if not told] == ["q14"]
+
+
 def test_one_bm25_question_more_needs_another_eight(corpus, answers):
     right = {
         name: np.array(
@@ -600,6 +631,14 @@ def test_only_contriever_of_wangs_encoders_is_behind_bm25_and_only_on_2wiki():
         for encoder in ("contriever", "gtr", "colbertv2"):
             behind += [(name, encoder)] if recall[encoder] < recall["bm25"] else []
     assert behind == [("2wikimultihopqa", "contriever")]
+    names = ("musique", "2wikimultihopqa", "hotpotqa")
+    files = [(shipped("expected") / f"{name}.yaml").read_text(encoding="utf-8") for name in names]
+    rows = [yaml.safe_load(text)["rows"] for text in files]
+    mean = {
+        row: np.mean([each[row]["metrics"]["R@5"]["paper"] for each in rows])
+        for row in ("bm25", "contriever", "gtr")
+    }
+    assert mean["bm25"] < mean["contriever"] < mean["gtr"]  # Wang's columns "Average"
 
 
 def test_the_toy_cuts_where_the_package_cuts():

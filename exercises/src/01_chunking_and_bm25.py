@@ -79,6 +79,8 @@ assert found[:3] == [(0, 5), (3, 8), (6, 11)], f"the windows begin where they sh
 assert len(found) == 3, f"the window (6, 11) reaches the end; what follows it only repeats its tokens. Yours: {found}"
 clipped = [tuple(window) for window in windows(10, 5, 2)]
 assert clipped[-1][1] <= 10, f"a text of 10 tokens has no token behind the tenth, but your last window is {clipped[-1]}: it has to end with the text"
+nine = [tuple(window) for window in windows(9, 5, 2)]
+assert nine and nine[-1][1] == 9, f"a text of 9 tokens: your last window is {nine[-1:]}, and the last token is in none; go on until a window reaches the end"
 assert clipped == [(0, 5), (3, 8), (6, 10)], f"10 tokens, size 5, overlap 2 gives (0, 5), (3, 8), (6, 10); yours: {clipped}"
 assert [tuple(window) for window in windows(3, 10, 2)] == [(0, 3)], "a text shorter than one window is one window, as long as the text"
 assert [tuple(window) for window in windows(2, 5, 2)] == [(0, 2)], "a text no longer than the overlap is still one window: does your loop stop before it begins?"
@@ -139,7 +141,7 @@ assert dict(found) == {"sea": 2, "salt": 1, "sand": 1, "seaside": 1}, f"sea stan
 #
 # <details><summary>Answer</summary>
 #
-# It is negative: a document would be punished for holding a word of the question. So a negative value is replaced by a small share `epsilon` of the
+# It is negative: a document would be punished for holding a word of the question. So a negative value is replaced by a substitute weight: a share `epsilon` of the
 # mean idf over the whole vocabulary, negative values included, as they were computed.
 #
 # </details>
@@ -151,15 +153,15 @@ def idf(documents, epsilon=0.25):
     values = {}
     for word, n in document_frequency(documents).items():
         values[word] = math.log((len(documents) - n + 0.5) / (n + 0.5))
-    floor = epsilon * sum(values.values()) / len(values)
-    return {word: value if value >= 0 else floor for word, value in values.items()}
+    substitute = epsilon * sum(values.values()) / len(values)
+    return {word: value if value >= 0 else substitute for word, value in values.items()}
     ### END SOLUTION
 
 
 # %% [raw] tags=["hints"] item="idf"
 # - "Two steps: first the formula for every word, then a second look at the values that came out negative."
 # - The mean is taken over the values as the formula gives them, one for each word of the vocabulary, before anything is replaced.
-# - "With `values` a dict from word to the formula's value: `floor = epsilon * sum(values.values()) / len(values)`, and every value below 0 becomes `floor`."
+# - "With `values` a dict from word to the formula's value: `substitute = epsilon * sum(values.values()) / len(values)`, and every value below 0 becomes `substitute`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-idf", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 six = [["the", "sea", "is", "wide"], ["the", "salt"], ["the", "sea"], ["the", "sea", "gull"], ["a", "quay"], ["rope"]]
@@ -168,12 +170,13 @@ assert found is not None, "idf returns nothing: the weights have to be returned"
 assert found["salt"] > found["sea"], "a rare word has to weigh more than a common one: is the fraction upside down?"
 assert abs(found["salt"] - math.log(1 + 5.5 / 1.5)) > 1e-9, "you add 1 under the logarithm, as Lucene does, where no weight is negative; the variant here has no 1"
 assert abs(found["salt"] - math.log(5.5 / 1.5)) < 1e-9, f"salt stands in 1 of 6 documents: ln(5.5 / 1.5) = 1.299; yours: {found['salt']:.3f}"
-assert found["sea"] == 0, f"sea stands in exactly half of the documents: ln(3.5 / 3.5) = 0, and 0 is not negative; yours: {found['sea']:.3f}"
 own = math.log(2.5 / 4.5)
+raw = [own, 0, *[math.log(5.5 / 1.5)] * 7]
+assert abs(found["sea"] - 0.25 * sum(raw) / 9) > 1e-9, "sea has the weight 0 and gets the substitute in your version: only negative weights are replaced; one that is low, or 0, stays as it is"
+assert found["sea"] == 0, f"sea stands in exactly half of the documents: ln(3.5 / 3.5) = 0, and 0 is not negative; yours: {found['sea']:.3f}"
 assert abs(found["the"] - own) > 1e-9, "the word `the` keeps its negative weight: here the epsilon rule has to step in"
 assert found["the"] != 0, "negative weights become 0 in your version; the rule gives them a small share of the mean instead"
-assert abs(abs(found["the"]) - 0.25 * abs(own)) > 1e-9, "you take a share of the word's own weight; the rule takes it of the mean over the vocabulary, one floor for every negative word"
-raw = [own, 0, *[math.log(5.5 / 1.5)] * 7]
+assert abs(abs(found["the"]) - 0.25 * abs(own)) > 1e-9, "you take a share of the word's own weight; the rule takes it of the mean over the vocabulary, one substitute for every negative word"
 only_positive = 0.25 * sum(value for value in raw if value >= 0) / sum(value >= 0 for value in raw)
 assert abs(found["the"] - only_positive) > 1e-9, "you leave the negative values out of the mean; it is taken over all words, as the formula gives them"
 assert abs(found["the"] - 0.25 * sum(raw) / 6) > 1e-9, "you divide the sum of the weights by the number of documents; the mean has one term for each word of the vocabulary"
@@ -184,6 +187,11 @@ without_sign = 0.25 * sum(map(abs, raw)) / 9
 assert abs(found["the"] - without_sign) > 1e-9, "your mean takes negative weights without their sign; they count as the formula gives them"
 assert abs(found["the"] - 0.25 * sum(raw) / 9) < 1e-9, f"`the` gets a quarter of the mean, {0.25 * sum(raw) / 9:.4f}; yours: {found['the']:.4f}"
 assert abs(idf(six, epsilon=1)["the"] - sum(raw) / 9) < 1e-9, "with epsilon = 1 a negative weight becomes the whole mean: is epsilon used?"
+three = [["a", "b"], ["a", "c"], ["a", "d"]]
+mean = (math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 4
+found = idf(three, epsilon=1)
+assert abs(found["a"] + mean) > 1e-9, "here the mean of the weights is negative, and you drop its sign; the substitute is then negative, too"
+assert abs(found["a"] - mean) < 1e-9, f"here the mean of the weights is negative, {mean:.3f}, and with epsilon = 1 it is the substitute; yours: {found['a']:.3f}"
 
 # %% [markdown]
 # ## 4. BM25
@@ -230,36 +238,36 @@ def bm25(documents, query, k1=1.5, b=0.75, epsilon=0.25):
 #   and the sum over `word in query` of `weight[word] * f[word] * (k1 + 1) / (f[word] + damping)`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-bm25", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-short, long = ["quay", "sand"], ["quay", *"abcdefgh"]
-others = [["tide"], ["oar"], ["net"], ["gull"]]
+short, long = ["quay", "sand"], ["quay", *"aaaabbbb"]
+others, three = [["tide"], ["oar"], ["net"], ["gull"]], [["a", "b"], ["a", "c"], ["a", "d"]]
 weight = math.log(4.5 / 2.5)
+def fraction(f, k1, length, mean):
+    return f * (k1 + 1) / (f + k1 * (0.25 + 0.75 * length / mean))
 assert abs(idf([short, long, *others])["quay"] - weight) < 1e-9, "bm25 builds on idf, and idf is not right yet: mend that first"
 found = bm25([short, long, *others], ["quay"])
 assert hasattr(found, "__len__") and len(found) == 6, "bm25 returns one score for each document, in their order"
-found = [float(score) for score in found]
-assert found[2:] == [0] * 4, f"a document without any word of the question scores 0; yours score {found[2:]}"
+assert [float(score) for score in found[2:]] == [0] * 4, f"a document without any word of the question scores 0; yours score {found[2:]}"
 assert found[0] >= found[1], "a long passage outscores a short one in your version: the length stands over the mean length, not under it"
 flat = bm25([short, long, *others], ["quay"], b=0)
 assert abs(flat[0] - flat[1]) < 1e-9, "with b = 0 the length must not matter: is b in both of its places?"
 assert abs(flat[0] - weight / 2.5) > 1e-9, "the factor (k1 + 1) above the line is missing"
 assert abs(flat[0] - weight) < 1e-9, f"with b = 0 and f = 1 the fraction is 1, so the score is the idf, {weight:.3f}; yours: {flat[0]:.3f}"
 assert found[0] > found[1] + 1e-9, "the passages' length has no effect in your version: b times the length over the mean length is missing"
-middle = weight * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 2 / 1))
-assert abs(found[0] - middle) > 1e-9, "you compare with the median length, here 1; the formula has the mean length, here 2.5"
-ropes = bm25([["quay", "rope"], ["quay", "rope", "rope", "rope"], *others], ["quay"])
-assert ropes[0] > ropes[1] + 1e-9, "a passage that says rope three times is longer than one that says it once: its length counts every word, repetitions included"
+for mean, why in ((1, "you compare with the median length, here 1; the formula has the mean length, here 2.5"), (15 / 8, "you divide the number of all words by the size of the vocabulary; the mean length is taken over the documents"), (1.5, "your mean length counts each word of a passage once; it counts every word, repetitions included")):
+    assert abs(found[0] - weight * fraction(1, 1.5, 2, mean)) > 1e-9, why
+assert abs(found[1] - weight * fraction(1, 1.5, 3, 2.5)) > 1e-9, "a passage that says a word four times is longer than one that says it once: its length counts every word, repetitions included"
+near = bm25([["quay", "quays"], ["quay", "ropes"], ["quay", "ropemaker"], *others], ["quay"])
+assert abs(near[0] - near[1]) < 1e-9, "you count quays as quay: compare whole words, not their letters in a joined text"
+assert abs(near[1] - near[2]) < 1e-9, "your lengths count letters: two passages of two words each are equally long, whatever the words"
+assert abs(found[0] - weight * fraction(1, 1.5, 2, 2.5)) < 1e-9, f"2 words, mean length 2.5, f = 1: the formula gives {weight * fraction(1, 1.5, 2, 2.5):.3f}; yours: {found[0]:.3f}. How do you compute the two lengths?"
 twice = bm25([short, long, *others], ["quay", "quay", "sea"])
 assert abs(twice[0] - found[0]) > 1e-9, "the question says quay twice, and your score does not change: go through its words, repetitions included"
 assert abs(twice[0] - 2 * found[0]) < 1e-9, "a word that the question says twice counts twice, an unknown word not at all"
-quays = [["quay", "quay", "quay", "quay"], ["rope"] * 4, *others]
-repeated = bm25(quays, ["quay"], k1=2)
-assert abs(repeated[0] - bm25(quays, ["quay"], k1=1)[0]) > 1e-9, "k1 has no effect in your version: use the argument, not a number"
-expected = math.log(5.5 / 1.5) * 4 * 3 / (4 + 2 * (0.25 + 0.75 * 4 / 2))
+repeated, expected = bm25([["quay"] * 4, ["rope"] * 4, *others], ["quay"], k1=2), math.log(5.5 / 1.5) * fraction(4, 2, 4, 2)
+assert abs(repeated[0] - bm25([["quay"] * 4, ["rope"] * 4, *others], ["quay"], k1=1)[0]) > 1e-9, "k1 has no effect in your version: use the argument, not a number"
+assert abs(repeated[0] - math.log(5.5 / 1.5) * fraction(1, 2, 4, 2)) > 1e-9, "the passage says quay four times and you count it once: f is how often the passage says the word"
 assert abs(repeated[0] - expected) < 1e-9, f"quay said 4 times, k1 = 2: the formula gives {expected:.3f}; yours: {repeated[0]:.3f}. Is k1 in both of its places?"
-three = [["a", "b"], ["a", "c"], ["a", "d"]]
-mean = (math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 4
-assert abs(idf(three, epsilon=1)["a"] - mean) < 1e-9, "bm25 builds on idf, whose floor is not right yet: mend that first"
-assert abs(bm25(three, ["a"], b=0, epsilon=1)[0] - mean) < 1e-9, "hand epsilon on to idf"
+assert abs(bm25(three, ["a"], b=0, epsilon=1)[0] - idf(three, epsilon=1)["a"]) < 1e-9, "hand epsilon on to idf"
 
 # %% [markdown]
 # Which passage tells where whale oil was boiled? The lighthouse burned whale oil, too, but nobody boils it there; three passages share no word with
@@ -331,43 +339,43 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   hint: you count seaside as sea
 # - item: idf
 #   name: no epsilon rule
-#   replace: value if value >= 0 else floor
+#   replace: value if value >= 0 else substitute
 #   by: value
 #   hint: here the epsilon rule has to step in
 # - item: idf
 #   name: negative weights cut at zero
-#   replace: else floor
+#   replace: else substitute
 #   by: else 0
 #   hint: negative weights become 0 in your version
 # - item: idf
 #   name: mean of the positive weights only
-#   replace: floor = epsilon * sum(values.values()) / len(values)
-#   by: floor = epsilon * sum(v for v in values.values() if v >= 0) / sum(v >= 0 for v in values.values())
+#   replace: substitute = epsilon * sum(values.values()) / len(values)
+#   by: substitute = epsilon * sum(v for v in values.values() if v >= 0) / sum(v >= 0 for v in values.values())
 #   hint: you leave the negative values out of the mean
 # - item: idf
 #   name: mean divided by the number of documents
-#   replace: floor = epsilon * sum(values.values()) / len(values)
-#   by: floor = epsilon * sum(values.values()) / len(documents)
+#   replace: substitute = epsilon * sum(values.values()) / len(values)
+#   by: substitute = epsilon * sum(values.values()) / len(documents)
 #   hint: you divide the sum of the weights by the number of documents
 # - item: idf
 #   name: a share of the word's own weight
-#   replace: else floor
+#   replace: else substitute
 #   by: else epsilon * abs(value)
 #   hint: you take a share of the word's own weight
 # - item: idf
 #   name: median of the weights
-#   replace: floor = epsilon * sum(values.values()) / len(values)
-#   by: floor = epsilon * sorted(values.values())[len(values) // 2]
+#   replace: substitute = epsilon * sum(values.values()) / len(values)
+#   by: substitute = epsilon * sorted(values.values())[len(values) // 2]
 #   hint: you take the median of the weights
 # - item: idf
 #   name: mean over all tokens
-#   replace: floor = epsilon * sum(values.values()) / len(values)
-#   by: floor = epsilon * sum(values[w] for d in documents for w in d) / sum(map(len, documents))
+#   replace: substitute = epsilon * sum(values.values()) / len(values)
+#   by: substitute = epsilon * sum(values[w] for d in documents for w in d) / sum(map(len, documents))
 #   hint: each word of the vocabulary counts once
 # - item: idf
 #   name: mean of absolute values
-#   replace: floor = epsilon * sum(values.values()) / len(values)
-#   by: floor = epsilon * sum(map(abs, values.values())) / len(values)
+#   replace: substitute = epsilon * sum(values.values()) / len(values)
+#   by: substitute = epsilon * sum(map(abs, values.values())) / len(values)
 #   hint: negative weights without their sign
 # - item: idf
 #   name: fraction upside down
@@ -424,3 +432,43 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: for word in query
 #   by: for word in set(query)
 #   hint: go through its words, repetitions included
+# - item: windows
+#   name: the last token lost
+#   replace: if first + size >= count
+#   by: if first + size >= count - 1
+#   hint: the last token is in none
+# - item: idf
+#   name: every low weight lifted
+#   replace: value if value >= 0 else substitute
+#   by: max(value, substitute)
+#   hint: only negative weights are replaced
+# - item: idf
+#   name: mean without its sign
+#   replace: substitute = epsilon * sum(values.values()) / len(values)
+#   by: substitute = epsilon * abs(sum(values.values())) / len(values)
+#   hint: you drop its sign
+# - item: bm25
+#   name: mean length over the vocabulary
+#   replace: mean_length = sum(map(len, documents)) / len(documents)
+#   by: mean_length = sum(map(len, documents)) / len(set(sum(documents, [])))
+#   hint: by the size of the vocabulary
+# - item: bm25
+#   name: mean length in different words
+#   replace: mean_length = sum(map(len, documents)) / len(documents)
+#   by: mean_length = sum(len(set(document)) for document in documents) / len(documents)
+#   hint: your mean length counts each word of a passage once
+# - item: bm25
+#   name: lengths in letters
+#   replace: b * len(document) / mean_length
+#   by: b * len(' '.join(document)) / mean_length
+#   hint: your lengths count letters
+# - item: bm25
+#   name: letters in a joined text instead of words
+#   replace: f = Counter(document)
+#   by: "f = {word: ' '.join(document).count(word) for word in query if word in ' '.join(document)}"
+#   hint: you count quays as quay
+# - item: bm25
+#   name: repeated words of the passage counted once
+#   replace: f = Counter(document)
+#   by: f = Counter(set(document))
+#   hint: f is how often the passage says the word
