@@ -393,6 +393,13 @@ def test_a_loop_without_an_end_is_blamed_on_its_own_item_only(tmp_path):
     assert report.text().count("loop without an end") == 1
 
 
+def test_a_file_may_be_named_in_place_of_its_exercise(tmp_path):
+    name = "03_personalised_pagerank"
+    nbformat.write(SOURCES[name].notebook, tmp_path / f"{name}.ipynb")
+    report = exercises.check(str(tmp_path / f"{name}.ipynb"))
+    assert {item.status for item in report.items} == {"passed"}
+
+
 def test_the_notebook_of_another_exercise_is_recognised(tmp_path):
     for given in (
         student("03_personalised_pagerank"),

@@ -80,6 +80,8 @@ assert not np.allclose(found, [[0, 0.75, 0.25], [0, 0, 1], [0, 0, 0]]), "rows an
 into = np.array([[0, 0, 0], [1, 0, 0], [1 / 3, 2 / 3, 0]])
 assert not np.allclose(found, into), "you divide by what arrives at a node; the walker divides by what leaves the node on which it stands"
 assert not np.allclose(found, [[0, 0, 0], [0.5, 0, 0], [0.5, 1, 0]]), "all edges count the same in your version: an edge of weight 3 is taken three times as often as one of weight 1"
+assert not np.allclose(found, into.T), "each column is divided by what arrives there, and not exchanged with its row: with edges that go both ways (chapter 04) this is the same, with one-way edges it is not"
+assert not np.allclose(found[:, 2], 1 / 3), "from the dangling node your walker goes to any node: here nobody leaves it by an edge, and nothing stands in its column"
 assert found[2][2] == 0, "the dangling node has an edge to itself in your version: nobody leaves it by an edge, so nothing stands in its column"
 assert np.allclose(found, [[0, 0, 0], [0.75, 0, 0], [0.25, 1, 0]]), f"three edges, with 0.75, 0.25 and 1; yours: {np.round(found, 2).tolist()}"
 light = step_matrix(np.array([[0.0, 0.5], [0.25, 0.0]]))
@@ -305,6 +307,16 @@ for damping in (0.0, 0.5, 0.85):
 #   replace: adjacency.T / np.where(strength > 0, strength, 1)
 #   by: adjacency.T / np.where(strength > 0, strength, 1) + np.diag((strength == 0).astype(float))
 #   hint: the dangling node has an edge to itself
+# - item: step-matrix
+#   name: as in the chapter, where the weights are symmetric
+#   replace: return adjacency.T / np.where(strength > 0, strength, 1)
+#   by: return adjacency / np.where(adjacency.sum(axis=0) > 0, adjacency.sum(axis=0), 1)
+#   hint: with edges that go both ways
+# - item: step-matrix
+#   name: dangling node to every node
+#   replace: adjacency.T / np.where(strength > 0, strength, 1)
+#   by: adjacency.T / np.where(strength > 0, strength, 1) + (strength == 0) / len(strength)
+#   hint: from the dangling node your walker goes to any node
 # - item: one-step
 #   name: divided by the sum
 #   replace: return arrived + (1 - arrived.sum()) * home

@@ -96,10 +96,10 @@ def list_exercises(folder: Place = None) -> list[str]:
 
 
 def exercise_name(name: str | int, folder: Place = None) -> str:
-    """The full name for 3, "3", "03", or for three letters or more that begin a word of only one
-    name.
+    """The full name for 3, "3", "03", a notebook of that name, or for three letters or more that
+    begin a word of only one name.
     """
-    names, wanted = list_exercises(folder), str(name)
+    names, wanted = list_exercises(folder), Path(str(name)).stem
     number = f"{int(wanted):02d}_" if wanted.isdecimal() else None
     begins = f"_{number or wanted}" if number or len(wanted) > 2 else None
     found = [known for known in names if known == wanted]
@@ -115,12 +115,13 @@ def check(
 ) -> Report:
     """Grade a student's notebook; returns a `Report`.
 
-    name: see `exercise_name`. path: the notebook, by default NAME.ipynb here, then
-    exercises/NAME.ipynb here, then the kit's own copy.
+    name: see `exercise_name`. path: the notebook, by default `name` if it is one, NAME.ipynb here,
+    then exercises/NAME.ipynb here, then the kit's own copy.
     folder: a folder of exercises other than the kit's, for a course with its own. patience: seconds
     before a run is given up.
     """
     folder = Path(folder) if folder else exercises_folder()
+    path = path or (name if str(name).endswith(".ipynb") else None)
     name = exercise_name(name, folder)
     file = f"{name}.ipynb"
     places = [Path(path)] if path else [Path(file), Path("exercises") / file, folder / file]
