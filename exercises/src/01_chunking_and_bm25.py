@@ -164,24 +164,26 @@ def idf(documents, epsilon=0.25):
 # - "With `values` a dict from word to the formula's value: `substitute = epsilon * sum(values.values()) / len(values)`, and every value below 0 becomes `substitute`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-idf", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-six = [["the", "sea", "is", "wide"], ["the", "salt"], ["the", "sea"], ["the", "sea", "gull"], ["a", "quay"], ["rope"]]
+six = [["the", "sea", "is", "wide", "wide"], ["the", "salt"], ["the", "sea"], ["the", "sea", "gull"], ["a", "quay"], ["rope"]]
 found = idf(six)
 assert found is not None, "idf returns nothing: the weights have to be returned"
 assert found["salt"] > found["sea"], "a rare word has to weigh more than a common one: is the fraction upside down?"
 assert abs(found["salt"] - math.log(1 + 5.5 / 1.5)) > 1e-9, "you add 1 under the logarithm, as Lucene does, where no weight is negative; the variant here has no 1"
 assert abs(found["salt"] - math.log(5.5 / 1.5)) < 1e-9, f"salt stands in 1 of 6 documents: ln(5.5 / 1.5) = 1.299; yours: {found['salt']:.3f}"
+assert abs(found["wide"] - found["salt"]) < 1e-9, "wide is said twice in one document, salt once: both stand in one document, so both weigh the same"
 own = math.log(2.5 / 4.5)
 raw = [own, 0, *[math.log(5.5 / 1.5)] * 7]
 assert abs(found["sea"] - 0.25 * sum(raw) / 9) > 1e-9, "sea has the weight 0 and gets the substitute in your version: only negative weights are replaced; one that is low, or 0, stays as it is"
 assert found["sea"] == 0, f"sea stands in exactly half of the documents: ln(3.5 / 3.5) = 0, and 0 is not negative; yours: {found['sea']:.3f}"
 assert abs(found["the"] - own) > 1e-9, "the word `the` keeps its negative weight: here the epsilon rule has to step in"
 assert found["the"] != 0, "negative weights become 0 in your version; the rule gives them a small share of the mean instead"
+assert abs(found["the"] - abs(own)) > 1e-9, "you drop the sign of a negative weight; a substitute takes its place"
 assert abs(abs(found["the"]) - 0.25 * abs(own)) > 1e-9, "you take a share of the word's own weight; the rule takes it of the mean over the vocabulary, one substitute for every negative word"
 only_positive = 0.25 * sum(value for value in raw if value >= 0) / sum(value >= 0 for value in raw)
 assert abs(found["the"] - only_positive) > 1e-9, "you leave the negative values out of the mean; it is taken over all words, as the formula gives them"
 assert abs(found["the"] - 0.25 * sum(raw) / 6) > 1e-9, "you divide the sum of the weights by the number of documents; the mean has one term for each word of the vocabulary"
 assert abs(found["the"] - 0.25 * sorted(raw)[4]) > 1e-9, "you take the median of the weights; the rule takes their mean"
-said = 0.25 * sum(n * value for n, value in zip((4, 3, 1, 1, 1, 1, 1, 1, 1), raw)) / 14
+said = 0.25 * sum(n * value for n, value in zip((4, 3, 2, 1, 1, 1, 1, 1, 1), raw)) / 15
 assert abs(found["the"] - said) > 1e-9, "your mean counts a word as often as it is said; each word of the vocabulary counts once"
 without_sign = 0.25 * sum(map(abs, raw)) / 9
 assert abs(found["the"] - without_sign) > 1e-9, "your mean takes negative weights without their sign; they count as the formula gives them"
@@ -256,6 +258,7 @@ assert found[0] > found[1] + 1e-9, "the passages' length has no effect in your v
 for mean, why in ((1, "you compare with the median length, here 1; the formula has the mean length, here 2.5"), (15 / 8, "you divide the number of all words by the size of the vocabulary; the mean length is taken over the documents"), (1.5, "your mean length counts each word of a passage once; it counts every word, repetitions included")):
     assert abs(found[0] - weight * fraction(1, 1.5, 2, mean)) > 1e-9, why
 assert abs(found[1] - weight * fraction(1, 1.5, 3, 2.5)) > 1e-9, "a passage that says a word four times is longer than one that says it once: its length counts every word, repetitions included"
+assert abs(found[0] - weight * 2.5 / (1 + 1.5 * 0.25 + 0.75 * 2 / 2.5)) > 1e-9, "k1 stands before the whole bracket: it multiplies b times the length over the mean length, too"
 near = bm25([["quay", "quays"], ["quay", "ropes"], ["quay", "ropemaker"], *others], ["quay"])
 assert abs(near[0] - near[1]) < 1e-9, "you count quays as quay: compare whole words, not their letters in a joined text"
 assert abs(near[1] - near[2]) < 1e-9, "your lengths count letters: two passages of two words each are equally long, whatever the words"
@@ -387,6 +390,21 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: math.log((len(documents) - n + 0.5) / (n + 0.5))
 #   by: math.log(1 + (len(documents) - n + 0.5) / (n + 0.5))
 #   hint: as Lucene does
+# - item: idf
+#   name: the sign dropped
+#   replace: "{word: value if value >= 0 else substitute for word, value in values.items()}"
+#   by: "{word: abs(value) for word, value in values.items()}"
+#   hint: you drop the sign of a negative weight
+# - item: idf
+#   name: words counted as often as they are said
+#   replace: document_frequency(documents).items()
+#   by: Counter(word for document in documents for word in document).items()
+#   hint: both stand in one document
+# - item: bm25
+#   name: the bracket closed too early
+#   replace: k1 * (1 - b + b * len(document) / mean_length)
+#   by: k1 * (1 - b) + b * len(document) / mean_length
+#   hint: k1 stands before the whole bracket
 # - item: bm25
 #   name: length and mean length exchanged
 #   replace: len(document) / mean_length
