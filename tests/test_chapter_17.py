@@ -214,6 +214,16 @@ def test_two_pairs_of_rows_differ_in_one_operator():
     assert all(mr.METHODS[a].graph_type != mr.METHODS[b].graph_type for a, b in pairs)
 
 
+def test_the_composer_has_n_r_c_below_flat_search(places):
+    from minirag.widgets import ComposerExplorer
+
+    composer = ComposerExplorer(places["professors"][0])
+    slots = {"preset": "", "graph": "knowledge", "first": N, "second": R, "third": C, "fourth": ""}
+    for name, value in slots.items():
+        composer.set(name, value)
+    assert "R@5" in (means := composer.shown()[-1]) and "; -" in means
+
+
 def test_the_composers_hipporag_is_above_flat_search_and_inconclusive(places):
     from minirag.widgets import ComposerExplorer
 
