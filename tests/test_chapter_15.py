@@ -188,6 +188,16 @@ def test_decay_changes_what_is_kept_on_one_question_only(corpus):
     assert other == {0.0: ["q20"], 0.2: [], 0.4: [], 3.0: []}
 
 
+def test_the_names_offered_on_its_question_have_one_chunk_each(corpus):
+    tog2 = METHODS["tog2"].build(corpus, **WALKS)
+    pages = {node.name: page for node, page in zip(tog2.agent.graph.nodes, tog2.pages)}
+    steps = entity_steps(tog2.retrieve(corpus.question("q09").text).trace)
+    labels = [each.label.split(", ") for step in steps for each in step.offered]
+    names = {name for subject, *_, obj in labels for name in (subject, obj)}
+    assert len(names) == 14
+    assert {len(pages[name]) for name in names} == {1}
+
+
 def gold_names(corpus, question, trace):
     """Gold names that are no start: all, those offered, those kept at some depth."""
     title_of = {chunk.id: chunk.title for chunk in corpus.chunks}

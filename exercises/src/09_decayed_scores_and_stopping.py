@@ -405,17 +405,16 @@ assert len(shown) <= 50, "your walk does not end: with depth 3 it has asked the 
 assert walked is not None, "walk returns nothing: return Walked(evidence, reason, calls) after the last depth, too"
 assert len(walked) == 3 and isinstance(walked[0], list), "walk returns Walked(evidence, reason, calls), where the evidence is a list of triples"
 assert shown, "the rule that was handed in is never asked: call rule(question, evidence)"
+assert all(isinstance(triple, tuple) and len(triple) == 3 and isinstance(triple[0], str) for triple in walked[0]), "your evidence does not hold the triples one by one, as they are: add the new list's triples with `+` or `extend`, not the whole list with `append`, and do not join their parts into texts"
 assert ("n1", "next", "n2") in walked[0] or walked[1] != NO_RELATION, "after the first depth the walk finds nothing: it has to move on to the tails of the new triples"
-assert len(walked[0]) != 2, "with depth 3 your walk goes two steps: range(1, depth) ends before depth"
-assert len(walked[0]) != 4, "with depth 3 your walk goes four steps: it goes one too far"
+assert len(walked[0]) not in (2, 4), "with depth 3 your walk goes two steps: range(1, depth) ends before depth" if len(walked[0]) == 2 else "with depth 3 your walk goes four steps: it goes one too far"
 assert sorted(walked[0]) == chain[:3], f"from n0 with depth 3 the evidence is {chain[:3]}; yours: {walked[0]}"
 assert all(shown) and [len(seen) for seen in shown] == sorted({len(seen) for seen in shown}), "the rule sees the new triples only: show it all the evidence" if all(shown) else "your walk asks the rule before it has collected anything: collect the new triples and add them first"
 assert walked[1] == EXHAUSTED, f"the rule has never said yes, and more triples follow: the reason is EXHAUSTED; yours: {walked[1]!r}"
 assert walked[2] == len(shown) == 3, f"three depths, three calls of the rule; calls says {walked[2]}, and the rule was asked {len(shown)} times"
 walked, shown = tried(lambda evidence: True, "n0", chain, 3)
 assert walked and walked[1] == ENOUGH, "a rule that says yes at once has to stop the walk with the reason ENOUGH"
-assert len(walked[0]) == 1, "the rule said yes after the first depth, and your walk went on"
-assert walked[2] == 1, f"one depth, one call; yours: {walked[2]}"
+assert (len(walked[0]), walked[2]) == (1, 1), "the rule said yes after the first depth, and your walk went on" if len(walked[0]) > 1 else f"one depth, one call; yours: {walked[2]}"
 walked, shown = tried(never, "n88", chain, 5)
 assert walked and walked[0][:1] == chain[88:89] and chain[87] not in walked[0], "your walk also follows triples against their direction: outward only, from head to tail"
 assert walked and walked[1] == NO_RELATION, "the chain ends two steps after n88: where no triple leads on, the reason is NO_RELATION"
@@ -423,10 +422,11 @@ assert walked[2] == len(shown) == 2, f"where no triple leads on the rule is not 
 assert (walked := tried(never, "n88", chain, 2)[0]) and walked[1] == EXHAUSTED, "the last depth still had a new triple: do not look ahead after it, the reason is EXHAUSTED"
 walked, shown = tried(lambda evidence: True, "nowhere", chain, 3)
 assert walked and not shown and (walked[1], walked[2]) == (NO_RELATION, 0), f"no triple starts at the entity: the walk stops with NO_RELATION before it asks the rule, at the first depth, too; yours: {walked[1]!r}, {len(shown)} calls"
-walked, shown = tried(never, "a", [("a", "next", "b"), ("b", "next", "a"), ("a", "next", "c")], 6)
-assert walked and len(walked[0]) >= 3, "a triple is missing: follow the tails of all new triples, also back to an entity seen before; only triples that are in the evidence already are left out"
-assert len(walked[0]) == 3, "in a circle triples are collected again and again: leave out those that are in the evidence"
-assert walked[1] == NO_RELATION, "in a circle nothing new comes after the second depth: the reason is NO_RELATION"
+walked, shown = tried(never, "a", [(here, "next", there) for here, there in ("ab", "ba", "ac", "bd", "cd", "de")], 6)
+assert walked and len(walked[0]) >= 6, "a triple is missing: follow the tails of all new triples, also back to an entity seen before; only triples that are in the evidence already are left out"
+assert walked[0].count(("a", "next", "b")) == 1, "in a circle triples are collected again and again: leave out those that are in the evidence"
+assert len(walked[0]) == 6, "b and c lead both to d, and your walk collects the triple from d twice: the places where it stands are a set"
+assert walked[1] == NO_RELATION, "after the third depth nothing new comes: the reason is NO_RELATION"
 assert (walked := tried(lambda evidence: ("n2", "next", "n3") in evidence, "n0", chain, 3)[0]) and walked[1] == ENOUGH, "the rule says yes at the last depth: ask it there, too, before you say EXHAUSTED"
 assert sorted((walked := tried(never, "Haldry Observatory", kg, 2)[0])[0]) == sorted(kg[:5]), f"two depths from the observatory lead to five triples; yours: {walked[0]}"
 
@@ -861,6 +861,29 @@ for _ in range(60):
 #   replace: ' and triple not in evidence'
 #   by: ''
 #   hint: in a circle triples are collected again
+# - item: walk
+#   name: places in a list, each triple once for each place
+#   replace: |-
+#     new = [triple for triple in kg if triple[0] in here and triple not in evidence]
+#             if not new:
+#                 return Walked(evidence, NO_RELATION, step - 1)
+#             evidence, here = evidence + new, {tail for _, _, tail in new}
+#   by: |-
+#     new = [triple for at in here for triple in kg if triple[0] == at and triple not in evidence]
+#             if not new:
+#                 return Walked(evidence, NO_RELATION, step - 1)
+#             evidence, here = evidence + new, [tail for _, _, tail in new]
+#   hint: the places where it stands are a set
+# - item: walk
+#   name: whole list appended
+#   replace: evidence + new
+#   by: evidence + [new]
+#   hint: not the whole list with `append`
+# - item: walk
+#   name: triples joined into texts
+#   replace: evidence + new
+#   by: 'evidence + [" ".join(triple) for triple in new]'
+#   hint: do not join their parts into texts
 # - item: walk
 #   name: last depth not examined
 #   replace: if rule(question, evidence)
