@@ -270,7 +270,9 @@ repeated, expected = bm25([["quay"] * 4, ["rope"] * 4, *others], ["quay"], k1=2)
 assert abs(repeated[0] - bm25([["quay"] * 4, ["rope"] * 4, *others], ["quay"], k1=1)[0]) > 1e-9, "k1 has no effect in your version: use the argument, not a number"
 assert abs(repeated[0] - math.log(5.5 / 1.5) * fraction(1, 2, 4, 2)) > 1e-9, "the passage says quay four times and you count it once: f is how often the passage says the word"
 assert abs(repeated[0] - expected) < 1e-9, f"quay said 4 times, k1 = 2: the formula gives {expected:.3f}; yours: {repeated[0]:.3f}. Is k1 in both of its places?"
-assert abs(bm25(three, ["a"], b=0, epsilon=1)[0] - idf(three, epsilon=1)["a"]) < 1e-9, "hand epsilon on to idf"
+negative = idf(three, epsilon=1)["a"]
+assert abs(bm25(three, ["a"], b=0, epsilon=1)[0]) > 1e-9, "a word whose weight is negative does not count in your version: it counts, with the weight that idf gives it"
+assert abs(bm25(three, ["a"], b=0, epsilon=1)[0] - negative) < 1e-9, f"with epsilon = 1 idf gives the word {negative:.3f}, and bm25 has to count just that: do you hand epsilon on?"
 
 # %% [markdown]
 # Which passage tells where whale oil was boiled? The lighthouse burned whale oil, too, but nobody boils it there; three passages share no word with
@@ -401,6 +403,11 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   by: Counter(word for document in documents for word in document).items()
 #   hint: both stand in one document
 # - item: bm25
+#   name: negative weights dropped
+#   replace: if word in f
+#   by: if word in f and weight[word] > 0
+#   hint: a word whose weight is negative does not count
+# - item: bm25
 #   name: the bracket closed too early
 #   replace: k1 * (1 - b + b * len(document) / mean_length)
 #   by: k1 * (1 - b) + b * len(document) / mean_length
@@ -439,7 +446,7 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   name: epsilon not handed on
 #   replace: weight = idf(documents, epsilon)
 #   by: weight = idf(documents)
-#   hint: hand epsilon on to idf
+#   hint: do you hand epsilon on
 # - item: bm25
 #   name: no k1 + 1
 #   replace: f[word] * (k1 + 1) /
