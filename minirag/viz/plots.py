@@ -119,6 +119,7 @@ def draw_vectors(
             lines.append(f"  {label}: {x:{'.0f' if log else '.2f'}}, {y:.2f}{role}")
         plane.set(xlabel=axes[0], ylabel=axes[1], xscale="log" if log else "linear")
         plane.margins(0.18)
+        plane.set_xlim(left=0 if places.min() >= 0 and not (log or arrows) else None)
         if log:
             plane.xaxis.set_major_formatter("{x:.0f}")
         if arrows:
@@ -177,8 +178,7 @@ def draw_dots(
     rows: Mapping[str, Collection[str]], columns: Sequence[str], title: str = "", caption: str = ""
 ) -> Chart:
     """A matrix: a dot where a row has the column."""
-    lines: list[str] = []
-    wide, high = 2.2 + 0.27 * len(columns), 1.7 + 0.27 * len(rows)
+    lines, wide, high = list[str](), 2.2 + 0.27 * len(columns), 1.7 + 0.27 * len(rows)
     with _chart(lines, title, caption, wide, high) as (plane, made):
         for place, (label, held) in enumerate(rows.items()):
             at = [columns.index(each) for each in held]
