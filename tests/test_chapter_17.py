@@ -214,6 +214,16 @@ def test_two_pairs_of_rows_differ_in_one_operator():
     assert all(mr.METHODS[a].graph_type != mr.METHODS[b].graph_type for a, b in pairs)
 
 
+def test_lightrag_local_is_its_row_on_a_rich_graph_with_keywords(places):
+    corpus = places["professors"][0]
+    lightrag = mr.METHODS["lightrag-local"].build(corpus, extraction="annotations")
+    row = mr.compose(graph="rich knowledge", operators=["question Keywords", N, R, C])
+    again = row.build(corpus, extraction="annotations")
+    for q in corpus.questions:
+        theirs, ours = lightrag.retrieve(q.text, 5).passages, again.retrieve(q.text, 5).passages
+        assert [(p.id, p.score) for p in theirs] == [(p.id, p.score) for p in ours]
+
+
 def test_the_composer_has_n_r_c_below_flat_search(places):
     from minirag.widgets import ComposerExplorer
 

@@ -121,7 +121,7 @@ def check(
     before a run is given up.
     """
     folder = Path(folder) if folder else exercises_folder()
-    path = path or (name if str(name).endswith(".ipynb") else None)
+    path = path or (str(name) if str(name).endswith(".ipynb") else None)
     name = exercise_name(name, folder)
     file = f"{name}.ipynb"
     places = [Path(path)] if path else [Path(file), Path("exercises") / file, folder / file]
