@@ -576,6 +576,11 @@ def shows(chart):
     return Image.open(io.BytesIO(chart.png)).size[0] > 300 and repr(chart) == chart.text
 
 
+def test_arrows_are_drawn_without_a_warning(caplog):
+    viz.draw_vectors({"a": (1, 0), "b": (0.8, -0.6)})
+    assert not caplog.records
+
+
 def test_vectors_of_two_dimensions_stand_where_they_point():
     chart = viz.draw_vectors({"a": (2, 1), "b": (0.5, -3)}, ("honey", "hive"), {"gold": ["b"]})
     assert shows(chart)

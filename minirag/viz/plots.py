@@ -119,9 +119,10 @@ def draw_vectors(
             lines.append(f"  {label}: {x:{'.0f' if log else '.2f'}}, {y:.2f}{role}")
         plane.set(xlabel=axes[0], ylabel=axes[1], xscale="log" if log else "linear")
         plane.margins(0.18)
-        plane.set_xlim(left=0 if places.min() >= 0 and not (log or arrows) else None)
         if log:
             plane.xaxis.set_major_formatter("{x:.0f}")
+        elif places.min() >= 0 and not arrows:
+            plane.set_xlim(left=0)
         if arrows:
             plane.plot(0, 0, "o", color=Colour.MUTED, markersize=3)
             plane.set_aspect("equal", "datalim")
