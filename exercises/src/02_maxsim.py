@@ -124,6 +124,8 @@ assert not np.isclose(found, table.max(axis=0).sum()), "your maximum goes over t
 assert not np.isclose(found, table.sum()), "you add up all cosines; of every row only the largest counts"
 assert not np.isclose(found, table.max()), "you keep one maximum of the whole table; there is one for each token of the question"
 assert not np.isclose(found, table.max(axis=1).mean()), "you take the mean of the maxima; MaxSim is their sum"
+assert not np.isclose(found, 1.6), "the second token gets 0.8 as if its best one were taken: two tokens of the question may choose the same token of the passage"
+assert not np.isclose(found * np.array([3, 2**0.5, 3**0.5]), 1.76).any(), "you divide the sum by a length or its root: a long passage is not made smaller, MaxSim is the bare sum"
 assert np.isclose(found, 1.76), f"the best cosines are 0.8 and 0.96, so the score is 1.76; yours: {found:.2f}"
 found = maxsim(question, np.array([[-1.0, 0.0], [-0.6, -0.8]]))
 assert np.isclose(found, -1.2), f"here all cosines are negative, the best ones are -0.6 and -0.6, so the score is -1.2: a maximum keeps its sign, and 0 is no cosine; yours: {found:.2f}"
@@ -163,6 +165,13 @@ assert list(found) == [1, 0], f"here all cosines are negative, and the best is t
 
 # %% [markdown]
 # No token of this passage is *where* or *fever*. See who answers for them, and why the doctor does not answer for the fever.
+#
+# <details><summary>Answer</summary>
+#
+# The hospital answers for the fever, with cosine $2/\sqrt{8}=0.71$. The doctor has the same 2 for *disease*, but a longer vector:
+# $2/\sqrt{13}=0.55$. The harbour answers for *where*.
+#
+# </details>
 
 # %%
 question_text, passage_text = "where fever", "doctor harbour winter hospital"
@@ -226,6 +235,8 @@ assert np.shape(found) == (3,), f"three passages have three scores; yours has sh
 assert not np.isclose(found[1], 0), "the second passage fits badly, -1.6, but gets 0: its padding, with the cosine 0, has won the maximum"
 assert np.isfinite(found).all(), "a score is infinite: padded places may not reach the sum; over which axis does the maximum go?"
 assert not np.isclose(found[0], (question @ three[0].T).max(axis=0).sum()), "the first passage has no padding and gets 2.04 instead of 1.76: you keep one maximum for each of its tokens; there is one for each token of the question"
+assert not (found[1] > by_hand[1] + 1e-6 and np.allclose(found[[0, 2]], by_hand[[0, 2]])), f"the second passage gets {found[1]:.2f} instead of -1.6: its padding still wins against a real cosine of -1, so it must stand lower than any cosine"
+assert not any(np.allclose(found * lengths, by_hand) for lengths in ([3, 1, 2], np.sqrt([3, 1, 2]), np.full(3, 3), np.full(3, np.sqrt(3)))), "you divide the sums by a length or its root: a long passage is not made smaller"
 assert np.allclose(found, by_hand), f"one passage after the other gives {by_hand.round(2).tolist()}; yours: {np.round(found, 2).tolist()}"
 unknown = [np.array([[-1.0, 0.0], [0.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])]
 found = maxsim_all(question, *pad(unknown))
@@ -272,7 +283,7 @@ assert np.allclose([maxsim(asked, passage) for passage in stacked], theirs), "th
 for passage in stacked:
     places, _ = late_interaction.best_matches(asked, passage)
     assert np.array_equal(answered_by(asked, passage), places), "`answered_by` (section 3) names other tokens than the package; if its own test complains, too, mend that first"
-uneven = [passage[: 1 + number % 7] for number, passage in enumerate(stacked)]
+uneven = [passage[: 1 + number % 7] for number, passage in enumerate(stacked)] + [-asked[:1]]
 theirs = late_interaction.maxsim_corpus(asked, *late_interaction.pad(uneven))
 assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores padded passages differently: is padding still able to win?"
 
@@ -334,6 +345,16 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   by: .mean()
 #   hint: you take the mean of the maxima
 # - item: maxsim
+#   name: divided by the root of the passage's length
+#   replace: cosines.max(axis=1).sum()
+#   by: cosines.max(axis=1).sum() / len(passage) ** 0.5
+#   hint: MaxSim is the bare sum
+# - item: maxsim
+#   name: each token of the passage used once
+#   replace: "    return cosines.max(axis=1).sum()"
+#   by: "    total, cosines = 0.0, cosines.copy()\n    for row in range(len(cosines)):\n        best = cosines[row].argmax()\n        total += cosines[row, best]\n        cosines[:, best] = -np.inf\n    return total"
+#   hint: may choose the same token of the passage
+# - item: maxsim
 #   name: negative maxima replaced by zero
 #   replace: question @ passage.T
 #   by: np.maximum(question @ passage.T, 0)
@@ -363,6 +384,16 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   replace: -np.inf
 #   by: "0"
 #   hint: has won the maximum
+# - item: maxsim-all
+#   name: padding only penalised
+#   replace: "-np.inf)"
+#   by: "-0.85)"
+#   hint: lower than any cosine
+# - item: maxsim-all
+#   name: divided by the root of the passage's length
+#   replace: cosines.max(axis=2).sum(axis=1)
+#   by: cosines.max(axis=2).sum(axis=1) / mask.sum(axis=1) ** 0.5
+#   hint: you divide the sums by a length
 # - item: maxsim-all
 #   name: rows of zeros taken for padding
 #   replace: mask[:, None, :]
