@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import dijkstra
 from scipy.stats import binomtest
 
 import minirag as mr
@@ -705,3 +706,67 @@ def test_answers_by_f1_lean_on_the_prompt(corpus, model):
         gap = found[a] - found[b]
         up, down = int((gap > 0).sum()), int((gap < 0).sum())
         assert (up, down) == counts and (binomtest(up, up + down).pvalue < 0.05) == clear
+
+
+def counts(gap):
+    """On how many questions it is above zero, on how many below, and whether that is clear."""
+    up, down = int((gap > 0).sum()), int((gap < 0).sum())
+    return up, down, bool(binomtest(up, up + down).pvalue < 0.05)
+
+
+@needs_data
+def test_both_lists_in_turns_against_each_at_five(corpus, asked, rows):
+    hippo, dense = asked(), rows["dense"][2]
+    for first, second, mean, wanted in (
+        (hippo, dense, 75.3, [(35, 5, True), (15, 5, True)]),
+        (dense, hippo, 75.2, [(35, 5, True), (17, 7, False)]),
+    ):
+        both = [
+            list(dict.fromkeys(id for pair in zip(a.ids, b.ids) for id in pair))
+            for a, b in zip(first, second)
+        ]
+        merged = recall_of(corpus, both)
+        assert abs(merged.mean() - mean) < 0.06
+        assert [counts(merged - recall_at_5(corpus, each)) for each in (dense, hippo)] == wanted
+
+
+@needs_data
+def test_edges_from_the_linked_names_to_the_farther_gold_passage(corpus, model, asked, rows):
+    """On the questions that only HippoRAG completes; the chapter's question is one of two edges."""
+    full, dense = (recall_at_5(corpus, found) for found in (asked(), rows["dense"][2]))
+    names, edges = {}, []
+    for i, node in enumerate(model.graph.nodes):
+        for place in set(node.chunks):
+            names.setdefault(corpus.chunks[place].id, []).append(i)
+    only = np.flatnonzero((full == 100) & (dense < 100))
+    for i in only:
+        starts = sorted({node for _, node, _ in asked()[i].trace.last(mr.NodeStep).nodes})
+        weights = adjacency_matrix(model.hippocampal_index)
+        far = dijkstra(weights, indices=starts, unweighted=True, min_only=True)
+        edges.append(int(max(far[names[gold]].min() for gold in corpus.questions[i].gold)))
+    assert [edges.count(n) for n in range(3)] == [6, 15, 2] and len(edges) == 23
+    assert edges[0] == 2 and corpus.questions[only[0]].id == "2hop__205146_62031"
+
+
+@needs_data
+def test_victoria_falls_is_second_without_zimbabwe_too(corpus, model):
+    question = corpus.question("2hop__205146_62031")
+    found = model.retrieve(question.text, k=5)
+    walk = found.trace.last(mr.WalkStep).scores
+    zimbabwe = next(i for i, node in enumerate(model.graph.nodes) if node.name == "zimbabwe")
+    places = {corpus.chunks[place].id for place in model.graph.nodes[zimbabwe].chunks}
+    assert places == set(question.gold)
+    second, third = found.passages[1].score, found.passages[2].score
+    assert round(100 * walk[zimbabwe] / second) == 70 and second - walk[zimbabwe] > third
+
+
+@needs_data
+@pytest.mark.slow  # thirteen settings
+def test_of_thirteen_changed_settings_all_lead_at_five_and_nine_clearly(corpus, asked, rows):
+    changes = [{"restart_probability": value} for value in (0.02, 0.1, 0.3, 0.7, 0.9)]
+    changes += [{"synonymy_threshold": value} for value in (0.6, 0.7, 0.75, 0.85, 0.9)]
+    changes += [{"synonymy": "none"}, {"specificity": False}, {"propagation": "neighbours"}]
+    dense = recall_at_5(corpus, rows["dense"][2])
+    found = [counts(recall_at_5(corpus, asked(**change)) - dense) for change in changes]
+    assert all(up > down for up, down, _ in found)
+    assert [clear for *_, clear in found] == [0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0]
