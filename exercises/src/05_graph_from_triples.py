@@ -219,7 +219,7 @@ assert found[2, 2] == 0, "c is joined to itself: a walker would stand still ther
 assert found[1, 2] == found[2, 1] != 0, "one can walk from b to c, but not back: every statement counts in both directions"
 assert (found[1, 2], found[0, 1]) != (1, 3), "a statement that one passage makes twice counts twice: you count its passages, each once, in the place of its occurrences"
 assert found[1, 2] != 1, "a statement that was made twice weighs 1: count its occurrences, not its existence"
-assert found[0, 1] not in (1, 3), f"only the {'first' if found[0, 1] == 3 else 'last'} statement between a and b counts: add the weights up"
+assert found[0, 1] not in (1, 3), f"only the {'first' if found[0, 1] == 3 else 'last'} statement between a and b counts, though there are two, one in each direction: add the weights up"
 assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, b-c 2; yours: {found.tolist()}"
 
 # %% [markdown]

@@ -151,6 +151,8 @@ assert len(list(nearest(asked, rows, 10))) == 4, "with k = 10 and four rows all 
 twice = np.array([[0.6, 0.8], [0.6, 0.8], [1, 0], [1, 0], [0.6, 0.8], [0.6, 0.8]])
 two = [int(place) for place, _ in nearest(np.array([1.0, 0]), twice, 2)]
 assert two != [3, 2], "two rows have equal cosines, and your later one comes first: choose the best k by a stable sort of all rows"
+level = np.tile([0.6, 0.8], (40, 1))
+assert [int(place) for place, _ in nearest(np.array([1.0, 0]), level, 5)] == [0, 1, 2, 3, 4], "of forty rows with equal cosines you return others than the first five: sort all rows, stably"
 
 # %% [markdown]
 # A VDB does not care what a row is. `tables` has four kinds of rows, each with labels and vectors:
@@ -267,6 +269,7 @@ assert not isinstance(check(row("node Onehop")), (str, bool, list, tuple)), "ret
 assert told("node Onehop") == "node Onehop", "node Onehop takes nodes and gives nodes: what it gives itself comes too late for it"
 assert told("question Vector") is None, "question Vector takes nothing, so it can always run: the answer is None"
 assert told("question Vector", "node VDB") is None, "node VDB takes the question's vector or its keywords: one type of a slot is enough"
+assert told("question Keywords", "node VDB") is None, "keywords fill the slot of node VDB, too: look at all types of a slot"
 assert told("question Vector", "node VDB", "chunk Occurrence", "relationship Onehop") == "chunk Occurrence", "relationship Onehop comes after chunk Occurrence: what is given later does not count"
 assert told("question Vector", "node VDB", "subgraph Steiner") == "subgraph Steiner", "subgraph Steiner has two slots, nodes and relations, and nobody gives relations: all of its slots have to be filled"
 assert told("question Vector", "node VDB", "relationship Onehop", "subgraph Steiner") is None, "subgraph Steiner takes nodes from an operator that is not the last one before it: look at all before it"
@@ -737,6 +740,11 @@ for _ in range(300):
 #   replace: rows, k)
 #   by: rows, 2)
 #   hint: is k handed on
+# - item: check
+#   name: first type of a slot only
+#   replace: given.intersection(slot.kinds)
+#   by: given.intersection(slot.kinds[:1])
+#   hint: look at all types of a slot
 # - item: check
 #   name: name returned
 #   replace: return stuck[0]

@@ -125,8 +125,7 @@ def check(
     name = exercise_name(name, folder)
     file = f"{name}.ipynb"
     places = [Path(path)] if path else [Path(file), Path("exercises") / file, folder / file]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
+    if not (found := next((place for place in places if place.is_file()), None)):
         advice = f"copy {file} from the exercises and work in the copy"
         raise MiniragError(f"There is no notebook {places[0].name}; {advice}.")
     solution = folder / "solutions" / file
