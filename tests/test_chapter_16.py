@@ -116,6 +116,17 @@ def test_one_passage_is_in_two_clusters_of_the_plane_until_the_threshold_is_thre
     assert not {*first} & {*second}
 
 
+def test_from_start_one_eleven_of_twelve_curves_are_least_and_from_start_zero_the_curve_turns(
+    vectors,
+):
+    space = pca(vectors, 5)
+    values = {
+        start: [mixture(space, curves, start).bic(space) for curves in range(1, 15)]
+        for start in (0, 1)
+    }
+    assert np.argmin(values[0]) + 1 == 12 and np.argmin(values[1][:12]) + 1 == 11
+
+
 def test_bic_chooses_twelve_to_sixteen_clusters_depending_on_the_seed(vectors):
     five = pca(vectors, 5)
     best = [1 + int(np.argmin(bic_curve(five, 21, seed))) for seed in range(8)]
