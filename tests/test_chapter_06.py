@@ -727,21 +727,21 @@ def test_both_lists_in_turns_against_each_at_five(corpus, asked, rows):
         ]
         merged = recall_of(corpus, both)
         assert abs(merged.mean() - mean) < 0.06
-        assert [counts(merged - recall_at_5(corpus, each)) for each in (dense, hippo)] == wanted
+        alone = [recall_of(corpus, [r.ids for r in each]) for each in (dense, hippo)]
+        assert [counts(merged - each) for each in alone] == wanted
 
 
 @needs_data
 def test_edges_from_the_linked_names_to_the_farther_gold_passage(corpus, model, asked, rows):
     """On the questions that only HippoRAG completes; the chapter's question is one of two edges."""
     full, dense = (recall_at_5(corpus, found) for found in (asked(), rows["dense"][2]))
-    names, edges = {}, []
+    weights, names, edges = adjacency_matrix(model.hippocampal_index), {}, []
     for i, node in enumerate(model.graph.nodes):
         for place in set(node.chunks):
             names.setdefault(corpus.chunks[place].id, []).append(i)
     only = np.flatnonzero((full == 100) & (dense < 100))
     for i in only:
         starts = sorted({node for _, node, _ in asked()[i].trace.last(mr.NodeStep).nodes})
-        weights = adjacency_matrix(model.hippocampal_index)
         far = dijkstra(weights, indices=starts, unweighted=True, min_only=True)
         edges.append(int(max(far[names[gold]].min() for gold in corpus.questions[i].gold)))
     assert [edges.count(n) for n in range(3)] == [6, 15, 2] and len(edges) == 23
