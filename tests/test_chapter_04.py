@@ -259,6 +259,7 @@ def test_one_changed_part_moves_the_count_at_five_by_at_most_one(now):
         ({"passage_matrix": "incidence"}, {"q13", "q15"}, {"q10", "q21"}),
     ):  # fmt: skip
         assert (done(**options) - every, every - done(**options)) == (won, lost)
+    assert len(every) == 17 and len(done(synonymy="none", specificity=False)) == 18
 
 
 def test_the_two_spellings_have_a_synonymy_edge(now):
