@@ -243,7 +243,7 @@ def bm25(documents, query, k1=1.5, b=0.75, epsilon=0.25):
 short, long, weight = ["quay", "sand"], ["quay", *"aaaabbbb"], math.log(4.5 / 2.5)
 others, three = [["tide"], ["oar"], ["net"], ["gull"]], [["a", "b"], ["a", "c"], ["a", "d"]]
 fraction = lambda f, k1, length, mean: f * (k1 + 1) / (f + k1 * (0.25 + 0.75 * length / mean))
-assert abs(idf([short, long, *others])["quay"] - weight) < 1e-9, "bm25 builds on idf, and idf is not right yet: mend that first"
+assert max(abs(idf([short, long, *others])["quay"] - weight), abs(idf([["quay"] * 4, ["rope"] * 4, *others])["quay"] - math.log(5.5 / 1.5))) < 1e-9, "bm25 builds on idf, and idf is not right yet: mend that first"
 found = bm25([short, long, *others], ["quay"])
 assert hasattr(found, "__len__") and len(found) == 6, "bm25 returns one score for each document, in their order"
 assert [float(score) for score in found[2:]] == [0] * 4, f"a document without any word of the question scores 0; yours score {found[2:]}"
@@ -268,7 +268,7 @@ repeated, expected = bm25([["quay"] * 4, ["rope"] * 4, *others], ["quay"], k1=2)
 assert abs(repeated[0] - bm25([["quay"] * 4, ["rope"] * 4, *others], ["quay"], k1=1)[0]) > 1e-9, "k1 has no effect in your version: use the argument, not a number"
 assert abs(repeated[0] - math.log(5.5 / 1.5) * fraction(1, 2, 4, 2)) > 1e-9, "the passage says quay four times and you count it once: f is how often the passage says the word"
 assert abs(repeated[0] - expected) < 1e-9, f"quay said 4 times, k1 = 2: the formula gives {expected:.3f}; yours: {repeated[0]:.3f}. Is k1 in both of its places?"
-assert abs(bm25(three, ["a"], b=0, epsilon=1)[0]) > 1e-9, "a word whose weight is negative does not count in your version: it counts, with the weight that idf gives it"
+assert not negative or bm25(three, ["a"], b=0, epsilon=1)[0], "a word whose weight is negative does not count in your version: it counts, with the weight that idf gives it"
 assert abs(bm25(three, ["a"], b=0, epsilon=1)[0] - negative) < 1e-9, f"with epsilon = 1 idf gives the word {negative:.3f}, and bm25 has to count just that: do you hand epsilon on?"
 
 # %% [markdown]
