@@ -116,6 +116,7 @@ assert not any(np.allclose(found, wrong) for wrong in (logs, logs + 1, logs / np
 assert not np.allclose(found, 1 / (1 + np.log([4, 2, 3]))), "you take the logarithm of the number of passages; specificity is one divided by the number itself"
 assert not np.allclose(found, 1 - matrix.mean(axis=0)), "that is the share of passages without the name; the paper takes one divided by their number with it"
 assert np.allclose(found, [1 / 4, 1 / 2, 1 / 3]), f"in 4, 2 and 3 passages: 1/4, 1/2, 1/3; yours: {np.round(found, 3).tolist()}"
+assert np.allclose(specificity(np.eye(2)), 1), "a name that stands in one passage has specificity 1"
 
 # %% [markdown]
 # ## 3. Where the walk restarts
@@ -269,6 +270,7 @@ assert not np.allclose(found, twice), "the specificity comes before and after th
 everywhere = matrix @ personalized_pagerank(adjacency, weights, 0.6)
 assert not np.allclose(found, everywhere), "your walk restarts at every node; it restarts at the linked nodes only"
 assert np.allclose(found, matrix @ personalized_pagerank(adjacency, ones * weights, 0.6)), "something else is different: go through the parts one by one"
+assert np.allclose(retrieve([0, 3, 0], matrix, adjacency, 0.6), found), "two names lead to node 0, and the walk restarts there twice as often: restart as reset_vector says"
 
 # %% [markdown]
 # *Which records did the harbour lose in the fire?* names the harbour, of which many passages speak, and the fire, of which one does. Two names are
@@ -365,6 +367,11 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: 1 / matrix.sum(axis=0)
 #   by: 1 - matrix.mean(axis=0)
 #   hint: that is the share of passages without the name
+# - item: specificity
+#   name: at least two passages
+#   replace: 1 / matrix.sum(axis=0)
+#   by: 1 / np.maximum(matrix.sum(axis=0), 2)
+#   hint: a name that stands in one passage
 # - item: reset-vector
 #   name: added instead of assigned
 #   replace: reset[node] = weights[node]
@@ -434,3 +441,8 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: reset_vector(linked, specificity(matrix))
 #   by: specificity(matrix)
 #   hint: your walk restarts at every node
+# - item: retrieve
+#   name: a node linked twice counts twice
+#   replace: reset_vector(linked, specificity(matrix))
+#   by: sum(reset_vector([node], specificity(matrix)) for node in linked)
+#   hint: the walk restarts there twice as often

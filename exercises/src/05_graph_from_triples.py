@@ -164,15 +164,16 @@ def node_positions(found):
 # - "For each statement: `position.setdefault(subject, len(position))`, then the same for its object. The relation is no node."
 
 # %% nbgrader={"grade": true, "grade_id": "test-node-positions", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-said = {("sea", "eats", "sand"): [0], ("quay", "stands in", "sea"): [0], ("ant", "bites", "quay"): [1], ("ant", "likes", "ant"): [1]}
+said = {("sea", "eats", "sand"): [0], ("quay", "stands in", "sea"): [0], ("ant", "bites", "quay"): [1], ("owl", "is", "owl"): [1]}
 found = node_positions(said)
 assert found is not None, "node_positions returns nothing"
 assert "eats" not in found, "a relation has become a node: only subjects and objects do"
-assert set(found) == {"sea", "sand", "quay", "ant"}, f"every subject and every object is a node, once; yours: {sorted(found)}"
-assert sorted(found.values()) == [0, 1, 2, 3], f"the numbers 0 to 3 are given once each; yours: {sorted(found.values())}"
+assert "owl" in found, "the owl is missing: a statement about a name and itself makes a node, too"
+assert set(found) == {"sea", "sand", "quay", "ant", "owl"}, f"every subject and every object is a node, once; yours: {sorted(found)}"
+assert sorted(found.values()) == [0, 1, 2, 3, 4], f"the numbers 0 to 4 are given once each; yours: {sorted(found.values())}"
 assert (found["quay"], found["ant"]) != (1, 2), "all subjects are numbered before the objects: go statement by statement, subject and then object"
 assert found["ant"] != 0, "your nodes are sorted by name; number them as they first appear"
-assert found == {"sea": 0, "sand": 1, "quay": 2, "ant": 3}, f"expected sea 0, sand 1, quay 2, ant 3; yours: {found}"
+assert found == {"sea": 0, "sand": 1, "quay": 2, "ant": 3, "owl": 4}, f"expected sea 0, sand 1, quay 2, ant 3, owl 4; yours: {found}"
 
 # %% [markdown]
 # ## 4. Weights for a walk
@@ -381,6 +382,11 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   replace: return position
 #   by: "return {name: number for number, name in enumerate(sorted(position))}"
 #   hint: your nodes are sorted by name
+# - item: node-positions
+#   name: statements about a name and itself skipped
+#   replace: "for subject, _, obj in found:"
+#   by: "for subject, obj in [(s, o) for s, _, o in found if s != o]:"
+#   hint: the owl is missing
 # - item: node-positions
 #   name: relations as nodes
 #   replace: "for subject, _, obj in found:"
