@@ -1,11 +1,13 @@
 """What chapter 15 (notebooks/15_agents_on_graphs.ipynb) says, checked beyond what its cells print:
-its question and the rule that chose it, the nine facts, the decayed score, what twenty questions
-can tell, and how released codes mark answers.
+its question and the rule that chose it, the nine facts, the walk by hand with other choices, the
+decayed score, what twenty questions can tell, and how released codes mark answers.
 """
 
 import math
 from collections import Counter
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -383,3 +385,81 @@ def test_a_kept_triple_comes_back_by_another_way(corpus):
     again = "Haldry Observatory, located in/on physical feature, Mount Haldry"
     for step in (first, third):
         assert again in {each.label for each in step.offered if not each.dropped}
+
+
+NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "15_agents_on_graphs.ipynb"
+BY_HAND = ("c15tiny0", "c15tog0a", "c15tog0", "c15tog0c", "c15tog0b")
+
+
+def run(names, *changes):
+    """What the notebook's cells of these ids define, each change of a text made once."""
+    cells = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
+    text, made = "\n".join(cells[name] for name in names), {"math": math}
+    for before, after in changes:
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    exec(text, made)
+    return made
+
+
+DEPTHS = ("depth in (1, 2, 3):", "depth in (1, 2, 3, 4):")
+SCORES = [
+    ('("Lucan Vane", "spouse"): 0.6', '("Lucan Vane", "spouse"): 0.4'),
+    ('("Lucan Vane", "award"): 0.4', '("Lucan Vane", "award"): 0.6'),
+]
+
+
+def test_by_hand_the_prize_is_a_fourth_edge():
+    assert run(BY_HAND)["kept"]["kept at depth 3"] == ["Thrane Medal", "Hester Quillfeather"]
+    assert "Gannet Prize" in run(BY_HAND, DEPTHS)["kept"]["kept at depth 4"]
+
+
+def test_by_hand_with_the_scores_exchanged_the_wife_is_dropped():
+    made = run(BY_HAND, *SCORES)
+    assert made["kept"]["kept at depth 3"] == ["Thrane Medal", "Thrane Medal"]
+    directors = {way[-1][0] for _, way in made["beam"]}
+    assert directors == {"Sunniva Reck", "Lucan Vane"}
+    assert "Hester Quillfeather" in {other for _, other, _ in made["offers"][2:]}
+
+
+def test_by_hand_the_decay_decides_who_comes_first():
+    made, flat = run(["c15-45"]), run(["c15-45"], ("-0.8 * i", "-0.0 * i"))
+    assert made["total"] == dict(decayed_scores(made["ranked"], alpha=0.8))
+    assert made["total"]["Lucan Vane"] > made["total"]["Sunniva Reck"]
+    assert flat["total"] == {"Lucan Vane": 0.6, "Sunniva Reck": 1.05}
+
+
+def test_the_shares_that_the_model_gave_behind_named_after(corpus):
+    tog = METHODS["tog"].build(corpus, **WALKS)
+    relations, names, *_ = tog.retrieve(corpus.question("q09").text).trace.all(ChoiceStep)
+    score = next(each.score for each in relations.offered if "named after" in each.label)
+    behind = [each for each in names.offered if "named after" in each.label]
+    assert {each.label.split(",")[0]: round(each.score / score, 6) for each in behind} == {
+        "Haldry School of Mines": 0.6,
+        "Haldry Symphony": 0.4,
+    }
+
+
+def test_the_page_of_the_wife_does_not_say_whom_she_married(corpus, triples):
+    [text] = [chunk.text for chunk in corpus.chunks if chunk.title == "Hester Quillfeather"]
+    assert "she married an astronomer" in text and "Vane" not in text and "Gannet Prize" in text
+    texts = [f"{chunk.title} {chunk.text}" for chunk in corpus.chunks]
+    assert not any("Vane" in each and "Quillfeather" in each for each in texts)
+    assert ("Hester Quillfeather", "spouse", "Lucan Vane") in map(tuple, triples)
+
+
+def test_dalk_finds_keeps_and_answers_by_the_path_between_two_names(corpus):
+    question = corpus.question("q05")
+    answer = METHODS["dalk"].build(corpus, **WALKS).answer(question.text)
+    for operator in ("khop path", "agent path"):
+        [path] = answer.retrieval.trace.last(operator).paths
+        assert path.nodes == ("Thrane Medal", "Ysolde Merrin", "Gannet Prize")
+    assert exact_match(answer.text, question.answers)
+
+
+@pytest.mark.parametrize("name", ["tog", "tog2"])
+def test_on_four_questions_no_walk_begins(corpus, name):
+    method = METHODS[name].build(corpus, **WALKS)
+    reasons = [method.retrieve(q.text).trace.last("stop").reason for q in corpus.questions[:20]]
+    assert sum("names no entity" in each for each in reasons) == 4
+    assert sum("dense" in each for each in reasons) == 4
