@@ -158,6 +158,28 @@ def test_words_that_the_gold_passages_share_with_the_question(corpus, documents,
     assert asked & set(documents[position["p15"]]) == {"whose", "the", "katarzyna", "wąsik"}
 
 
+def test_the_kinds_of_questions_stand_in_order(corpus):
+    kinds = [
+        (kind, len(list(each)))
+        for kind, each in itertools.groupby(q.kind for q in corpus.questions)
+    ]
+    assert kinds == [("single-hop", 6), ("bridge", 6), ("path-finding", 8), ("comparison", 4)]
+    assert [q.id for q in corpus.questions] == [f"q{number:02}" for number in range(1, 25)]
+    for q in corpus.questions:
+        assert q.kind != "single-hop" or len(q.gold) == 1
+
+
+def test_p29_says_institute_and_estate_and_neither_place_nor_fortune(documents, position):
+    words = documents[position["p29"]]
+    assert {"institute", "estate"} <= set(words) and not {"place", "fortune"} & set(words)
+    assert not any("fortune" in each for each in documents)
+
+
+def test_each_passage_is_one_chunk(corpus):
+    assert len(corpus.chunks) == 40 == len({chunk.title for chunk in corpus.chunks})
+    assert max(mr.count_tokens(chunk.text) for chunk in corpus.chunks) < 160
+
+
 # --- chunks ---------------------------------------------------------------------------------
 
 
@@ -263,6 +285,14 @@ def test_the_chapters_weight_and_factor_make_bm25(corpus, documents, chapter):
         ]
         assert ours == pytest.approx(BM25(documents, k1=k1, b=b).scores(query))
         assert ours == pytest.approx(BM25Okapi(documents, k1=k1, b=b).get_scores(query))
+
+
+def test_nearly_half_of_p29s_score_comes_from_for_and_the(documents, position):
+    index, at = BM25(documents), position["p29"]
+    parts = [index.scores([word])[at] for word in ("paid", "for", "the")]
+    assert sum(parts) == pytest.approx(index.scores(tokenize("paid for the"))[at])
+    assert 0.4 < sum(parts[1:]) / sum(parts) < 0.5
+    assert sum(parts) == pytest.approx(5.077, abs=1e-3)
 
 
 def test_recall_falls_without_the_floor_and_hardly_moves_with_epsilon_1(
@@ -410,13 +440,23 @@ def test_ranks_that_another_word_gives(corpus, methods):
         assert [ids.index(id) + 1 for ids in found] == expected
 
 
-@pytest.mark.parametrize("wording", ["financed", "covered the cost of", "funded", "endowed"])
-def test_the_printed_ranks_do_not_depend_on_the_last_digits(corpus, methods, wording):
-    text = corpus.question("q07").text.replace("paid for", wording)
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("place", "place"),
+        ("place", "institute"),
+        ("the place where Katarzyna Wąsik works", "the Brandreth Institute"),
+        *(("paid for", new) for new in ("financed", "covered the cost of", "funded", "endowed")),
+    ],
+)
+def test_the_printed_ranks_do_not_depend_on_the_last_digits(corpus, methods, old, new):
+    assert old in corpus.question("q07").text
+    text = corpus.question("q07").text.replace(old, new)
     for method in methods.values():
         scores = {p.id: p.score for p in method.retrieve(text, k=40).passages}
         mine = scores.pop("p29")
-        assert np.abs(np.array(list(scores.values())) - mine).min() > MARGIN
+        least = MARGIN / 2 if new == "place" else MARGIN  # dense: rank 12 is 0.00075 away
+        assert np.abs(np.array(list(scores.values())) - mine).min() > least
 
 
 def test_financed_stands_in_no_passage(documents):
@@ -534,6 +574,7 @@ def test_coins_are_the_sign_test(chapter):
             expected = 100 * binomtest(wins, wins + losses).pvalue
             assert chapter["coin"](wins, losses) == pytest.approx(expected)
     assert chapter["coin"](7, 1) > 5 > chapter["coin"](8, 1) > 0
+    assert round(chapter["coin"](7, 1), 1) == 7.0
     assert chapter["coin"](6, 1) == 12.5 and 20 < chapter["coin"](5, 1) < 25
     assert all(chapter["coin"](n, n) == 100 for n in range(1, 9))  # the middle counts once
 
@@ -566,6 +607,11 @@ def test_in_five_of_the_six_replies_the_model_says_what_the_passages_do_not(
             says[q.id] = "passages do not" in chapter["ask"](methods["bm25"], q.text)[1]
     assert list(says) == ["q13", "q14", "q15", "q17", "q18", "q20"]
     assert [id for id, told in says.items() if not told] == ["q14"]
+    for id in says:  # the one gold passage that was found names the person
+        q = corpus.question(id)
+        found = methods["bm25"].retrieve(q.text, k=5)
+        [held] = [p.chunk.passage for p in found.passages if p.id in q.gold]
+        assert len(q.gold) == 2 and any(name in held for name in q.answers)
 
 
 def test_one_bm25_question_more_needs_another_eight(corpus, answers):
@@ -630,7 +676,7 @@ def test_only_contriever_of_wangs_encoders_is_behind_bm25_and_only_on_2wiki():
         recall = {row: each["metrics"]["R@5"]["paper"] for row, each in rows.items()}
         for encoder in ("contriever", "gtr", "colbertv2"):
             behind += [(name, encoder)] if recall[encoder] < recall["bm25"] else []
-    assert behind == [("2wikimultihopqa", "contriever")]
+    assert behind == [("2wikimultihopqa", "contriever")]  # GTR and ColBERTv2 are ahead on all three
     names = ("musique", "2wikimultihopqa", "hotpotqa")
     files = [(shipped("expected") / f"{name}.yaml").read_text(encoding="utf-8") for name in names]
     rows = [yaml.safe_load(text)["rows"] for text in files]
@@ -658,6 +704,9 @@ def test_q13_lacks_p03_and_nothing_in_the_prompts_gives_marrow_a_chair(corpus, a
         assert "p04" in found and "p03" not in found
         assert all("Marrow" not in passage[id].passage for id in found if id != "p04")
     assert "Veldmark" not in passage["p04"].passage
+    assert "University of Veldmark" in passage["p03"].passage and "Chair" in passage["p03"].passage
+    assert "Ilse Marrow" in passage["p03"].passage
+    assert "Its founder, Dr Ilse Marrow" in passage["p04"].passage
 
 
 def test_accepted_forms_differ_between_questions(corpus):

@@ -173,7 +173,7 @@ assert abs(found["salt"] - math.log(5.5 / 1.5)) < 1e-9, f"salt stands in 1 of 6 
 assert abs(found["wide"] - found["salt"]) < 1e-9, "wide is said twice in one document, salt once: both stand in one document, so both weigh the same"
 own = math.log(2.5 / 4.5)
 raw = [own, 0, *[math.log(5.5 / 1.5)] * 7]
-assert abs(found["sea"] - 0.25 * sum(raw) / 9) > 1e-9, "sea has the weight 0 and gets the substitute in your version: only negative weights are replaced; one that is low, or 0, stays as it is"
+assert abs(found["sea"] - 0.25 * sum(raw) / 9) > 1e-9, "sea has the weight 0 and gets the substitute in your version: only negative weights are replaced; 0 stays as it is, and so does a positive weight below the substitute"
 assert found["sea"] == 0, f"sea stands in exactly half of the documents: ln(3.5 / 3.5) = 0, and 0 is not negative; yours: {found['sea']:.3f}"
 assert abs(found["the"] - own) > 1e-9, "the word `the` keeps its negative weight: here the epsilon rule has to step in"
 assert found["the"] != 0, "negative weights become 0 in your version; the rule gives them a small share of the mean instead"
@@ -240,8 +240,7 @@ def bm25(documents, query, k1=1.5, b=0.75, epsilon=0.25):
 #   and the sum over `word in query` of `weight[word] * f[word] * (k1 + 1) / (f[word] + damping)`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-bm25", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-short, long, weight = ["quay", "sand"], ["quay", *"aaaabbbb"], math.log(4.5 / 2.5)
-others, three = [["tide"], ["oar"], ["net"], ["gull"]], [["a", "b"], ["a", "c"], ["a", "d"]]
+short, long, others, three, weight = ["quay", "sand"], ["quay", *"aaaabbbb"], [["tide"], ["oar"], ["net"], ["gull"]], [["a", "b"], ["a", "c"], ["a", "d"]], math.log(4.5 / 2.5)
 fraction = lambda f, k1, length, mean: f * (k1 + 1) / (f + k1 * (0.25 + 0.75 * length / mean))
 assert max(abs(idf([short, long, *others])["quay"] - weight), abs(idf([["quay"] * 4, ["rope"] * 4, *others])["quay"] - math.log(5.5 / 1.5))) < 1e-9, "bm25 builds on idf, and idf is not right yet: mend that first"
 found = bm25([short, long, *others], ["quay"])
@@ -270,6 +269,7 @@ assert abs(repeated[0] - math.log(5.5 / 1.5) * fraction(1, 2, 4, 2)) > 1e-9, "th
 assert abs(repeated[0] - expected) < 1e-9, f"quay said 4 times, k1 = 2: the formula gives {expected:.3f}; yours: {repeated[0]:.3f}. Is k1 in both of its places?"
 assert not negative or bm25(three, ["a"], b=0, epsilon=1)[0], "a word whose weight is negative does not count in your version: it counts, with the weight that idf gives it"
 assert abs(bm25(three, ["a"], b=0, epsilon=1)[0] - negative) < 1e-9, f"with epsilon = 1 idf gives the word {negative:.3f}, and bm25 has to count just that: do you hand epsilon on?"
+assert abs(bm25([["a", "b"], ["a", "a", "c"], ["a", "d"]], ["b"])[0] - idf(three)["b"] * fraction(1, 1.5, 2, 7 / 3)) < 1e-9, "a passage's length counts each of its words, also one that is common or whose weight is negative: yours leaves some out"
 
 # %% [markdown]
 # Which passage tells where whale oil was boiled? The lighthouse burned whale oil, too, but nobody boils it there; three passages share no word with
@@ -494,3 +494,13 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: f = Counter(document)
 #   by: f = Counter(set(document))
 #   hint: f is how often the passage says the word
+# - item: bm25
+#   name: length without words of negative weight
+#   replace: damping = k1 * (1 - b + b * len(document) / mean_length)
+#   by: damping = k1 * (1 - b + b * sum(weight[w] > 0 for w in document) / (sum(weight[w] > 0 for d in documents for w in d) / len(documents)))
+#   hint: or whose weight is negative
+# - item: bm25
+#   name: length without common words
+#   replace: damping = k1 * (1 - b + b * len(document) / mean_length)
+#   by: n, N = document_frequency(documents), len(documents); damping = k1 * (1 - b + b * sum(2 * n[w] <= N for w in document) * N / sum(2 * n[w] <= N for d in documents for w in d))
+#   hint: also one that is common
