@@ -240,6 +240,8 @@ assert np.allclose(found, [7 / 12, 4 / 12, 1 / 12]), f"expected 7/12, 4/12, 1/12
 leak = pagerank_exact(np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 0.0]), damping=0.8)
 assert leak.sum() > 1 - 1e-9, "with a dangling node your probabilities do not add up to 1: (1 - d) is not the right factor there, divide by the sum of y"
 assert np.allclose(leak, [1 / 1.8, 0.8 / 1.8]), f"a walk that ends at a dead end: expected 0.556 and 0.444; yours: {np.round(leak, 3).tolist()}"
+slow = pagerank_exact(line, np.array([1.0, 0.0, 0.0]), damping=0.999999)
+assert np.allclose(slow, [0.25, 0.5, 0.25], atol=1e-5), "with a damping this close to 1 even thousands of steps end far from the limit: solve the equations instead of walking"
 
 # %% [markdown]
 # ## 5. Compare with the package
@@ -405,3 +407,10 @@ for damping in (0.0, 0.5, 0.85):
 #   replace: y / y.sum()
 #   by: (1 - damping) * y
 #   hint: (1 - d) is not the right factor there
+# - item: pagerank-exact
+#   name: five thousand steps
+#   replace: |-
+#     y = np.linalg.solve(np.eye(len(reset)) - damping * step_matrix(adjacency), reset)
+#         return y / y.sum()
+#   by: return pagerank(adjacency, reset, damping, steps=5000)
+#   hint: solve the equations instead of walking

@@ -130,7 +130,7 @@ assert np.allclose(specificity(np.eye(2)), 1), "a name that stands in one passag
 def reset_vector(linked, weights):
     """linked: node positions, one for each name in the question; weights: (names,).
 
-    Returns (names,), zero at all other nodes.
+    Returns (names,), zero at all other nodes. Not divided by its sum: the walk does that.
     """
     ### BEGIN SOLUTION
     reset = np.zeros(len(weights))
@@ -169,7 +169,10 @@ assert np.allclose(reset_vector([], np.ones(3)), 0), "a question without names h
 
 # %% nbgrader={"grade": false, "grade_id": "passage-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def passage_scores(matrix, probabilities):
-    """matrix: (passages, names); probabilities: (names,). Returns (passages,)."""
+    """matrix: (passages, names); probabilities: (names,).
+
+    Returns (passages,), sums of probabilities as they are, divided by nothing.
+    """
     ### BEGIN SOLUTION
     return matrix @ probabilities
     ### END SOLUTION
@@ -181,12 +184,15 @@ def passage_scores(matrix, probabilities):
 # - "`matrix @ probabilities`"
 
 # %% nbgrader={"grade": true, "grade_id": "test-passage-scores", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-matrix = np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+matrix = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
 found = passage_scores(matrix, np.array([0.5, 0.2, 0.3]))
 assert np.shape(found) == (2,), f"two passages have two scores; yours: {np.shape(found)}"
-assert not np.allclose(found, [0.35, 0.3]), "you take the mean over a passage's names; it is their sum, a passage with more of the right names wins"
+assert not np.allclose(found, [0.35, 0.25]), "you take the mean over a passage's names; it is their sum, a passage with more of the right names wins"
 assert not np.allclose(found, [0.5, 0.3]), "you keep the best name of a passage; all of its names count"
-assert np.allclose(found, [0.7, 0.3]), f"0.5 + 0.2 and 0.3; yours: {np.round(found, 3).tolist()}"
+assert not np.allclose(found, [7 / 12, 5 / 12]), "you divide the scores by their sum: they are not probabilities, a name of two passages counts for both"
+assert np.allclose(found, [0.7, 0.5]), f"0.5 + 0.2 and 0.2 + 0.3; yours: {np.round(found, 3).tolist()}"
+found = passage_scores(matrix, np.array([0.1, 0.4, 0.2]))
+assert np.allclose(found, [0.5, 0.6]), f"0.1 + 0.4 and 0.4 + 0.2; yours: {np.round(found, 3).tolist()}: add up what is handed in, without dividing it"
 
 # %% [markdown]
 # ## 5. A ranking that stays the same
@@ -274,18 +280,20 @@ assert np.allclose(retrieve([0, 3, 0], matrix, adjacency, 0.6), found), "two nam
 
 # %% [markdown]
 # *Which records did the harbour lose in the fire?* names the harbour, of which many passages speak, and the fire, of which one does. Two names are
-# neighbours here if a passage mentions both.
+# neighbours here if a passage mentions both. Look at the third place: after the walk the specificity lifts *winter*, which the question does not name.
 
 # %%
 where = incidence(mentions, names)
 neighbours = where.T @ where - np.diag((where.T @ where).diagonal())
 asked = [names.index("harbour"), names.index("fire")]
 ones = np.isin(np.arange(len(names)), asked)
-both = {
+ways = {
     "every name weighs 1": where @ personalized_pagerank(neighbours, ones, 0.5),
-    "weighed by specificity": retrieve(asked, where, neighbours),
+    "specificity before the walk": retrieve(asked, where, neighbours),
+    "specificity after the walk": where
+    @ (specificity(where) * personalized_pagerank(neighbours, ones, 0.5)),
 }
-for title, scores in both.items():
+for title, scores in ways.items():
     print(title)
     for place in ranking(scores)[:3]:
         print(f"  {scores[place]:.3f}  {', '.join(dict.fromkeys(mentions[place]))}")
@@ -306,7 +314,7 @@ chunks = tuple(Chunk(f"p{place}", ", ".join(passage)) for place, passage in enum
 graph = Graph("knowledge", "this exercise", tuple(map(Node, names, [""] * 20, [""] * 20, places)), (), chunks)
 assert np.array_equal(passage_matrix(graph, "incidence").toarray(), yours), "the package has another matrix of names in passages"
 assert np.allclose(node_specificity(graph), specificity(yours)), "the package has other specificities"
-linked = [1, 4, 1]
+linked = [0, 3, 0]
 theirs = node.reset_vector([("", place, 1.0) for place in linked], len(names), node_specificity(graph))
 assert np.allclose(reset_vector(linked, specificity(yours)), theirs), "the package restarts elsewhere"
 scores = passage_scores(yours, theirs)
@@ -397,6 +405,16 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: matrix @ probabilities
 #   by: (matrix * probabilities).max(axis=1)
 #   hint: you keep the best name of a passage
+# - item: passage-scores
+#   name: scores divided by their sum
+#   replace: return matrix @ probabilities
+#   by: return (matrix @ probabilities) / (matrix @ probabilities).sum()
+#   hint: you divide the scores by their sum
+# - item: passage-scores
+#   name: probabilities divided by their sum
+#   replace: matrix @ probabilities
+#   by: matrix @ (probabilities / probabilities.sum())
+#   hint: add up what is handed in
 # - item: ranking
 #   name: finished order turned round
 #   replace: np.argsort(-scores, kind="stable")
