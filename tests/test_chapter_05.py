@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest, fisher_exact
+from scipy.stats import binom, binomtest, fisher_exact, ttest_rel
 
 import minirag as mr
 from minirag.core.corpus import Extraction, Triple
@@ -1339,6 +1339,10 @@ def test_the_exercise_on_answers(searches):
     assert [round(p, 3) for p in (fisher, sign_test(22, 16), sign_test(7, 1) / 2)] == [
         0.072, 0.418, 0.035,
     ]  # fmt: skip
+    assert round(ttest_rel(right["hippo"], right["dense"]).pvalue, 3) == 0.031
+    q07 = QUESTIONS[6]
+    assert q07.answers == ("Cecily Brandreth",) and right["dense"][6] == 0
+    assert searches["dense"].answer(q07.text, k=5).text == "Brandreth"
     q17 = QUESTIONS[16]
     assert [right[name][16] for name in ("bm25", "dense", "hippo")] == [1, 0, 1]
     assert [len({*q17.gold} & {*m.retrieve(q17.text, k=5).ids}) for m in searches.values()] == [
