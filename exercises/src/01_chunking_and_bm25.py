@@ -185,13 +185,11 @@ assert abs(found["the"] - 0.25 * sum(raw) / 6) > 1e-9, "you divide the sum of th
 assert abs(found["the"] - 0.25 * sorted(raw)[4]) > 1e-9, "you take the median of the weights; the rule takes their mean"
 said = 0.25 * sum(n * value for n, value in zip((4, 3, 2, 1, 1, 1, 1, 1, 1), raw)) / 15
 assert abs(found["the"] - said) > 1e-9, "your mean counts a word as often as it is said; each word of the vocabulary counts once"
-without_sign = 0.25 * sum(map(abs, raw)) / 9
-assert abs(found["the"] - without_sign) > 1e-9, "your mean takes negative weights without their sign; they count as the formula gives them"
+assert abs(found["the"] - 0.25 * sum(map(abs, raw)) / 9) > 1e-9, "your mean takes negative weights without their sign; they count as the formula gives them"
 assert abs(found["the"] - 0.25 * sum(raw) / 9) < 1e-9, f"`the` gets a quarter of the mean, {0.25 * sum(raw) / 9:.4f}; yours: {found['the']:.4f}"
 assert abs(idf(six, epsilon=1)["the"] - sum(raw) / 9) < 1e-9, "with epsilon = 1 a negative weight becomes the whole mean: is epsilon used?"
-three = [["a", "b"], ["a", "c"], ["a", "d"]]
-mean = (math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 4
-found = idf(three, epsilon=1)
+mean, found = (2 * math.log(0.5 / 3.5) + 3 * math.log(2.5 / 1.5)) / 5, idf([["a", "b", "c"], ["a", "b", "d"], ["a", "b", "e"]], epsilon=1)
+assert abs(found["a"] - found["b"]) < 1e-9, "two words with the same negative weight get two substitutes in your version: compute the mean once, before you replace anything"
 assert abs(found["a"] + mean) > 1e-9, "here the mean of the weights is negative, and you drop its sign; the substitute is then negative, too"
 assert abs(found["a"] - mean) < 1e-9, f"here the mean of the weights is negative, {mean:.3f}, and with epsilon = 1 it is the substitute; yours: {found['a']:.3f}"
 
@@ -203,7 +201,7 @@ assert abs(found["a"] - mean) < 1e-9, f"here the mean of the weights is negative
 # $$\mathrm{idf}(w)\,\frac{f\,(k_1 + 1)}{f + k_1\left(1 - b + b\,\frac{\mathrm{length}}{\mathrm{mean\ length}}\right)},$$
 #
 # where $f$ is how often the passage says $w$. Repetition helps less and less ($k_1$), and a long passage has to say a word more often than a short
-# one ($b$). A word that the question says twice counts twice.
+# one ($b$). A word that the question says twice counts twice; one that no passage holds has no weight and counts nothing.
 #
 # **Predict first.** Two passages say "quay" once. One has 5 words, the other 50. Which scores higher, and does `b = 0` change that?
 #
@@ -215,7 +213,7 @@ assert abs(found["a"] - mean) < 1e-9, f"here the mean of the weights is negative
 
 # %% nbgrader={"grade": false, "grade_id": "bm25", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def bm25(documents, query, k1=1.5, b=0.75, epsilon=0.25):
-    """query: a list of tokens. Returns a list of scores, one for each document."""
+    """query: a list of tokens, known or not. Returns a list of scores, one for each document."""
     ### BEGIN SOLUTION
     weight = idf(documents, epsilon)
     mean_length = sum(map(len, documents)) / len(documents)
@@ -359,6 +357,11 @@ for query in ("the tide tables", "whale oil and the keeper", "the barrel, the ba
 #   replace: substitute = epsilon * sum(values.values()) / len(values)
 #   by: substitute = epsilon * sum(values.values()) / len(documents)
 #   hint: you divide the sum of the weights by the number of documents
+# - item: idf
+#   name: the mean drifts while weights are replaced
+#   replace: "{word: value if value >= 0 else substitute for word, value in values.items()}"
+#   by: "[values.update({w: epsilon * sum(values.values()) / len(values)}) for w in list(values) if values[w] < 0] and values or values"
+#   hint: compute the mean once, before you replace anything
 # - item: idf
 #   name: a share of the word's own weight
 #   replace: else substitute
