@@ -110,6 +110,7 @@ matrix = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0,
 found = specificity(matrix)
 assert np.shape(found) != (4,), "you have a number for each passage; specificity belongs to a name, so add up along its column"
 assert np.shape(found) == (3,), f"three names have three numbers; yours: {np.shape(found)}"
+assert not np.allclose(found, found[0]), "all names get the same in your version; the more passages a name stands in, the less it gets"
 assert found[0] < found[1], "the name that stands everywhere gets the most: specificity is one divided by the number of passages"
 logs = np.log(4 / np.array([4, 2, 3]))
 assert not any(np.allclose(found, wrong) for wrong in (logs, logs + 1, logs / np.log(2))), "that is inverse document frequency with its logarithm, which needs the number of all passages; specificity is one divided by the number of passages with the name"
@@ -153,6 +154,9 @@ assert not np.allclose(found, [0.25, 0, 1, 0]), "two names of the question lead 
 assert not np.allclose(found, np.array([1, 0, 2, 0]) / 3), "you divide by the sum, as chapter 04 does; personalized_pagerank does that itself, so leave the weights as they are"
 assert np.allclose(found, [0.25, 0, 0.5, 0]), f"node 0 gets 0.25 and node 2 gets 0.5; yours: {np.round(found, 3).tolist()}"
 assert np.allclose(reset_vector([], np.ones(3)), 0), "a question without names has a reset of zeros"
+kept = np.array([0.25, 0.9])
+reset_vector([0], kept)
+assert np.allclose(kept, [0.25, 0.9]), "you change the weights that are handed in; begin with a new vector of zeros"
 
 # %% [markdown]
 # ## 4. From nodes to passages
@@ -221,6 +225,7 @@ found = [int(place) for place in found]
 assert found[0] != 0, "the worst passage comes first: argsort sorts upwards"
 assert found != [3, 4, 1, 2, 0], "the order is right, but equal scores come last first: 1 has to stand before 4, and 0 before 2"
 assert found == [3, 1, 4, 0, 2], f"expected [3, 1, 4, 0, 2]; yours: {found}"
+assert list(ranking(np.array([0.34111, 0.34112]))) == [1, 0], "you round the scores; a small lead is a lead, too"
 many = np.tile([0.0, 0.5], 100)
 assert list(ranking(many)) == [*range(1, 200, 2), *range(0, 200, 2)], "with 200 passages equal scores come in no fixed order: ask for a stable sort"
 
@@ -276,6 +281,9 @@ assert not np.allclose(found, twice), "the specificity comes before and after th
 everywhere = matrix @ personalized_pagerank(adjacency, weights, 0.6)
 assert not np.allclose(found, everywhere), "your walk restarts at every node; it restarts at the linked nodes only"
 assert np.allclose(found, matrix @ personalized_pagerank(adjacency, ones * weights, 0.6)), "something else is different: go through the parts one by one"
+heavy = adjacency * np.array([[1, 5, 1, 1], [5, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]])
+by_weight = matrix @ personalized_pagerank(heavy, ones * weights, 0.6)
+assert np.allclose(retrieve([0, 3], matrix, heavy, 0.6), by_weight), "your walk takes all edges alike; one that weighs five is taken five times as often as one that weighs 1"
 assert np.allclose(retrieve([0, 3, 0], matrix, adjacency, 0.6), found), "two names lead to node 0, and the walk restarts there twice as often: restart as reset_vector says"
 
 # %% [markdown]
@@ -356,6 +364,11 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   by: axis=1
 #   hint: you have a number for each passage
 # - item: specificity
+#   name: the same for all names
+#   replace: 1 / matrix.sum(axis=0)
+#   by: np.ones(matrix.shape[1])
+#   hint: all names get the same in your version
+# - item: specificity
 #   name: not inverted
 #   replace: 1 / matrix.sum(axis=0)
 #   by: matrix.sum(axis=0)
@@ -395,6 +408,17 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: return reset
 #   by: return reset / (reset.sum() or 1)
 #   hint: you divide by the sum
+# - item: reset-vector
+#   name: weights changed in place
+#   replace: |-
+#     reset = np.zeros(len(weights))
+#         for node in linked:
+#             reset[node] = weights[node]
+#         return reset
+#   by: |-
+#     weights[[node not in linked for node in range(len(weights))]] = 0
+#         return weights
+#   hint: you change the weights that are handed in
 # - item: passage-scores
 #   name: mean instead of sum
 #   replace: matrix @ probabilities
@@ -421,6 +445,11 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   by: np.argsort(scores, kind="stable")[::-1]
 #   hint: equal scores come last first
 # - item: ranking
+#   name: rounded scores
+#   replace: "-scores"
+#   by: "-np.round(scores, 3)"
+#   hint: you round the scores
+# - item: ranking
 #   name: worst first
 #   replace: "-scores"
 #   by: scores
@@ -439,6 +468,11 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: specificity(matrix))
 #   by: np.ones(matrix.shape[1]))
 #   hint: where does the specificity go?
+# - item: retrieve
+#   name: weights of the edges ignored
+#   replace: personalized_pagerank(adjacency, reset
+#   by: personalized_pagerank(1.0 * (adjacency > 0), reset
+#   hint: your walk takes all edges alike
 # - item: retrieve
 #   name: damping forgotten
 #   replace: reset, damping)

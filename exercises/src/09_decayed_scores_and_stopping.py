@@ -140,7 +140,8 @@ assert len(two) == 2, "with top_k = 2 only A and B have a chunk that counts: is 
 assert not close(dict(two).get("B", 0), scores["B"]), "you keep top_k entities; top_k counts chunks, and is applied before the sum"
 assert dict(two).keys() == {"A", "B"}, "you cut the list before it is sorted: the top_k best chunks are kept, not the first ones"
 assert close(dict(two)["B"], 0.161517), f"with top_k = 2 B has 0.8 times 0.2019; yours: {dict(two)['B']}"
-assert [entity for entity, _ in decayed_scores([("X", 0.5), ("Z", 0.5), ("Y", 0.5)], 10, 0.8)] == ["X", "Z", "Y"], "of equal scores the earlier chunk ranks higher: sort by the score alone"
+assert [*dict(equal := decayed_scores([("X", 0.5), ("Z", 0.5), ("Y", 0.5)], 10, 0.8))] == ["X", "Z", "Y"], "of equal scores the earlier chunk ranks higher: sort by the score alone"
+assert close(dict(equal)["Z"], 0.5 * exp(-1.6)), f"no two chunks share a rank: of three equal scores the second has rank 2, and Z has 0.1009; yours: {dict(equal)['Z']}"
 assert dict(decayed_scores([("A", 0.5), ("B", -0.5)], 10, 0.8)).get("B", 0) < 0, "a score below zero counts as it is: do not leave it out or raise it to zero"
 assert list(decayed_scores([], 10, 0.8)) == [], "without chunks there is no entity: return an empty list"
 
@@ -199,7 +200,7 @@ for alpha in (0.3, 0.6, log(2), 0.8):
 # With $\alpha = 0.3$ the later ranks weigh almost three times the first. Find two lists of chunks, with `top_k = 10` and scores that are not negative, in
 # which the owner of the best chunk does *not* come first:
 #
-# - `short` has three chunks, which is the least that will do;
+# - `short` has three chunks, which is the least that will do, and one of them has the highest score alone;
 # - in `clear` the best chunk has at least 1.5 times the score of every other chunk. It has ten chunks at most.
 
 # %% nbgrader={"grade": false, "grade_id": "overtaken", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -232,6 +233,8 @@ short, clear = ([(entity, float(score)) for entity, score in chunks] for chunks 
 assert len(short) == 3, f"short has three chunks; yours has {len(short)}"
 assert len(clear) <= 10, f"clear has ten chunks at most; yours has {len(clear)}"
 assert min(score for _, score in short + clear) >= 0, "a score is negative: with negative scores the best chunk can lose at any alpha"
+second, top = sorted(score for _, score in short)[1:]
+assert top > second, "in short no chunk is the best one alone: give the first a higher score than the other two"
 assert len({entity for entity, _ in short[:3]}) < 3, "in short every chunk has another owner, so that nobody can catch up: give the later ones to one rival"
 first, winner = first_and_winner(short, 0.3)
 assert first != winner, f"in short {first} has the best chunk and wins: does the rival have both of the other chunks, and are they good enough?"
@@ -679,6 +682,11 @@ for _ in range(60):
 #   by: 'key=lambda chunk: chunk[::-1]'
 #   hint: sort by the score alone
 # - item: decayed-scores
+#   name: equal scores share a rank
+#   replace: score * exp(-alpha * rank)
+#   by: score * exp(-alpha * (1 + [each for _, each in best].index(score)))
+#   hint: no two chunks share a rank
+# - item: decayed-scores
 #   name: scores below zero clipped
 #   replace: + score * exp
 #   by: + max(score, 0) * exp
@@ -723,6 +731,11 @@ for _ in range(60):
 #   replace: '[("A", 0.9), ("B", 0.8), ("B", 0.8)]'
 #   by: '[("A", 0.9), ("B", 0.8), ("B", 0.1)]'
 #   hint: does the rival have both
+# - item: overtaken
+#   name: nobody is best alone
+#   replace: '[("A", 0.9), ("B", 0.8), ("B", 0.8)]'
+#   by: '[("A", 1.0), ("B", 1.0), ("B", 1.0)]'
+#   hint: no chunk is the best one alone
 # - item: overtaken
 #   name: negative score
 #   replace: '[("A", 0.9), ("B", 0.8), ("B", 0.8)]'
