@@ -2,6 +2,7 @@
 musique_train` measures, their differences, and the two readings of the questions.
 """
 
+import json
 import re
 from dataclasses import replace
 from functools import cache
@@ -59,6 +60,28 @@ def test_the_averages_of_table_v_are_the_means_of_its_columns():
         for metric, average in zip(("EM", "F1"), printed):
             found = [cell["paper"] for name, cell in cells.items() if name.endswith(metric)]
             assert len(found) == 3 and abs(np.mean(found) - average) < 0.06, (row, metric)
+
+
+def test_none_is_last_in_each_column_of_table_v():
+    rows = load_expected("answers")["rows"]
+    columns = [rows[f"Wang, Table V, {row}"]["metrics"] for row in PRINTED_V]
+    for name in columns[0]:
+        values = [cells[name]["paper"] for cells in columns]
+        assert len(values) == 5 and min(values) == values[0] < sorted(values)[1], name
+
+
+def test_verdict_says_so_where_no_question_differs(capsys):
+    """The chapter's function on two equal arrays: the sign test itself would raise."""
+    path = Path(__file__).parents[1] / "notebooks" / "06_hipporag_on_musique.ipynb"
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    source = next("".join(cell["source"]) for cell in cells if cell["id"] == "verdict")
+    names = {"binomtest": binomtest}
+    exec(source, names)
+    names["verdict"]("R@5", np.ones(3), np.ones(3))
+    names["verdict"]("R@5", np.array([1, 1, 0]), np.array([0, 0, 1]), tests=5)
+    assert capsys.readouterr().out == (
+        "R@5: no difference\nR@5: more 2, less 1, p 1, times 5: 1\n"
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -770,3 +793,28 @@ def test_of_thirteen_changed_settings_all_lead_at_five_and_nine_clearly(corpus, 
     found = [counts(recall_at_5(corpus, asked(**change)) - dense) for change in changes]
     assert all(up > down for up, down, _ in found)
     assert [clear for *_, clear in found] == [0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0]
+
+
+@needs_data
+@pytest.mark.slow
+def test_the_walk_against_one_step_is_clear_alone_and_not_as_one_of_three(corpus, asked):
+    full, found = recall_at_5(corpus, asked()), []
+    for change in ({"propagation": "neighbours"}, {"specificity": False}, {"synonymy": "none"}):
+        less = recall_at_5(corpus, asked(**change))
+        up, down = int((full > less).sum()), int((full < less).sum())
+        found.append((round(less.mean(), 2), up, down, binomtest(up, up + down).pvalue))
+    assert [each[:3] for each in found] == [(66.75, 11, 2), (68.17, 6, 1), (69.75, 6, 3)]
+    assert [f"{p:.2g}" for *_, p in found] == ["0.022", "0.12", "0.51"]
+    assert f"{3 * found[0][3]:.2g}" == "0.067" and round(full.mean(), 1) == 70.4
+
+
+@needs_data
+@pytest.mark.slow
+def test_how_many_recorded_answers_decline(corpus, model):
+    dense, found = mr.METHODS["dense"].build(corpus, llm="recorded"), []
+    for task in ("answer", "answer_open"):
+        for method in (dense, model):
+            answers = evaluate_answers(method, corpus.questions, task=task)[1]
+            texts = [answer.text.lower() for answer in answers]
+            found.append(sum("unknown" in text or "not stated" in text for text in texts))
+    assert found == [54, 37, 1, 1]

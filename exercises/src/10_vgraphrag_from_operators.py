@@ -148,9 +148,9 @@ away = np.array([[-1, 0], [0, -1.0]])
 assert place == 1, "with negative cosines the larger one is nearer: -0.6 and not -0.8. Do not take away the sign"
 assert abs(cosine + 0.6) < 1e-9, f"you choose the right row, and its cosine is negative, -0.6: hand it on with its sign; yours: {cosine}"
 assert len(list(nearest(asked, rows, 10))) == 4, "with k = 10 and four rows all four are returned"
-twice = np.array([[0.6, 0.8], [0.6, 0.8], [1, 0], [1, 0], [0.6, 0.8], [0.6, 0.8]])
-two = [int(place) for place, _ in nearest(np.array([1.0, 0]), twice, 2)]
-assert two != [3, 2], "two rows have equal cosines, and your later one comes first: choose the best k by a stable sort of all rows"
+mixed = np.array([[each, (1 - each**2) ** 0.5] for each in (0.6, 1, 1, 0.6, 0, 1, 0, 0, 0.6, 0.6, 1, 1)])
+four = [int(place) for place, _ in nearest(np.array([1.0, 0]), mixed, 4)]
+assert four == [1, 2, 5, 10], "of several rows with equal cosines you return a later one: choose the best k by a stable sort of all rows"
 level = np.tile([0.6, 0.8], (40, 1))
 assert [int(place) for place, _ in nearest(np.array([1.0, 0]), level, 5)] == [0, 1, 2, 3, 4], "of forty rows with equal cosines you return others than the first five: sort all rows, stably"
 
@@ -274,6 +274,7 @@ assert told("question Vector", "node VDB", "chunk Occurrence", "relationship One
 assert told("question Vector", "node VDB", "subgraph Steiner") == "subgraph Steiner", "subgraph Steiner has two slots, nodes and relations, and nobody gives relations: all of its slots have to be filled"
 assert told("question Vector", "node VDB", "relationship Onehop", "subgraph Steiner") is None, "subgraph Steiner takes nodes from an operator that is not the last one before it: look at all before it"
 assert told("question Vector", "node VDB", "chunk VDB") is None, "node VDB and chunk VDB take the same vector: what is given is not used up"
+assert told("question Vector", "chunk VDB", "community VDB", "node VDB", "relationship VDB") is None, "four operators take the same vector: nothing is taken out of what is given, however many take it"
 assert told("question Vector", "node VDB", "node Agent") is None, "the relations of node Agent are optional: it can run without"
 assert told("chunk FromRel", "question Vector", "node Link") == "chunk FromRel", "two operators cannot run, and yours returns the second: return the first"
 assert told("node TF-IDF", "community Layer", "relationship Onehop", "chunk FromRel") is None, "nothing is missing here: node TF-IDF and community Layer take the question alone"
