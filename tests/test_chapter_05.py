@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest, ttest_rel
+from scipy.stats import binom, binomtest, fisher_exact, ttest_rel
 
 import minirag as mr
 from minirag.core.corpus import Extraction, Triple
@@ -1187,6 +1187,10 @@ def test_q17_is_lost_from_a_restart_of_six_tenths_on_and_found_stays_eight_to_on
         assert complete(method)[16] == (wanted[0] > 4)
         assert [len(side) for side in split(found(method) - found(dense))] == [8, 1]
     assert sign_test(5, 0) > 0.05 and sign_test(4, 0) > 0.05 and sign_test(8, 1) < 0.05
+    seldom = hippo.with_options(restart_probability=0.05)
+    assert changes(seldom, dense) == [6, 1] and sign_test(6, 1) > 0.05
+    assert [len(side) for side in split(found(seldom) - found(dense))] == [8, 2]
+    assert round(sign_test(8, 2), 3) == 0.109
 
 
 def test_two_of_the_five_wins_have_a_gold_passage_at_rank_five(searches):
@@ -1261,9 +1265,14 @@ def test_only_depths_six_to_ten_can_be_clear_and_sharing_coins_halves_the_accide
 
 
 def test_the_totals_of_exact_matches_bound_the_split_and_2wiki_is_always_clear():
-    assert sign_test(37, 0) < 1e-6 and sign_test(192, 155) == pytest.approx(0.053, abs=5e-4)
-    assert max(sign_test(466 - both, 334 - both) for both in range(335)) < 1e-5
-    assert sign_test(16, 0) < 0.05 < sign_test(418, 434)
+    def p_of(ours, alone):
+        return [sign_test(ours - both, alone - both) for both in range(min(ours, alone) + 1)]
+
+    musique, hotpot = p_of(192, 155), p_of(418, 434)
+    assert musique[0] == pytest.approx(0.053, abs=5e-4)
+    assert min(musique[:5]) > 0.05 > max(musique[5:])
+    assert max(p_of(466, 334)) < 1e-5
+    assert min(hotpot[:217]) > 0.05 > hotpot[-1]
 
 
 def test_three_of_four_better_needs_thirty_five_changed_questions():
@@ -1343,6 +1352,7 @@ def test_the_exercise_on_answers(searches):
     assert round(ttest_rel(right["hippo"], right["dense"]).pvalue, 3) == 0.031
     assert round(sign_test(6, 0), 3) == 0.031 and round(binomtest(7, 24).pvalue, 3) == 0.064
     assert sign_test(6, 1) == 0.125
+    assert round(fisher_exact([[22, 2], [16, 8]]).pvalue, 3) == 0.072
     assert (right["hippo"].astype(bool) & ~complete(searches["hippo"])).sum() == 5
     q07 = QUESTIONS[6]
     assert q07.answers == ("Cecily Brandreth",) and right["dense"][6] == 0
