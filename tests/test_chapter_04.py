@@ -425,6 +425,33 @@ def test_q13_has_two_articles_then_a_crowd_of_ten(now):
     assert fail[0] == "q13" and len(fail) == 6 and len(paths) == 8
 
 
+def test_q13_without_the_professor_or_synonymy_and_q14_without_specificity(now):
+    names = [node.name for node in now.full.graph.nodes]
+    walked = now.full.retrieve(now.q13.text, k=40).trace.last(mr.WalkStep).scores
+    share = np.array([0 if "marrow" in name else s for name, s in zip(names, walked)])
+    scores = now.full.passage_matrix.toarray() @ share
+    own = [scores[now.ids.index(gold)] for gold in now.q13.gold]
+    assert [int((scores > score).sum()) + 1 for score in own] == [12, 7]
+    assert now.last_place(now.full.with_options(synonymy="none"), now.q13) == 5
+    q14 = now.corpus.question("q14")
+    assert gold_ranks(now.full, q14) == [6, 4]
+    assert now.last_place(now.full.with_options(specificity=False), q14) == 5
+
+
+def test_on_three_path_finding_questions_one_name_has_an_edge_to_both_sides(now):
+    graph = now.full.hippocampal_index
+    edges = {frozenset((e.source, e.target)) for e in graph.edges if e.kind != "synonymy"}
+    joined = []
+    for q in now.corpus.questions:
+        if q.kind == "path-finding":
+            link = now.full.retrieve(q.text, k=5).trace.last("link")
+            ends = [node.index for node in link.nodes]
+            every = range(len(graph.nodes))
+            if any(all(frozenset((i, end)) in edges for end in ends) for i in every):
+                joined.append(q.id)
+    assert joined == ["q15", "q17", "q18"]
+
+
 def test_with_one_name_for_the_professor_q13_is_complete(now):
     assert {"p03"} == now.read_from["ilse marrow"] and {"p04"} == now.read_from["dr ilse marrow"]
     p04 = [mr.Triple(*("Ilse Marrow" if x == "Dr Ilse Marrow" else x for x in t))
