@@ -438,6 +438,45 @@ def test_q13_without_the_professor_or_synonymy_and_q14_without_specificity(now):
     assert now.last_place(now.full.with_options(specificity=False), q14) == 5
 
 
+def test_the_walk_saves_five_bridge_and_two_path_finding_questions(now):
+    still = now.full.with_options(propagation="query-nodes")
+    lost = {}
+    for q in now.corpus.questions:
+        if now.last_place(now.full, q) <= 5 < now.last_place(still, q):
+            lost.setdefault(q.kind, []).append(q.id)
+    assert lost == {
+        "bridge": ["q07", "q09", "q10", "q11", "q12"], "path-finding": ["q17", "q18"]
+    }  # fmt: skip
+    for name in lost["bridge"]:
+        found = still.retrieve(now.corpus.question(name).text, k=40).passages
+        scores = {each.id: each.score for each in found}
+        assert min(scores[gold] for gold in now.corpus.question(name).gold) == 0
+
+
+def test_on_q17_both_edges_of_the_person_are_needed_and_on_q18_neither(now):
+    graph = now.full.hippocampal_index
+    names = [each.name for each in graph.nodes]
+    weight = now.full.adjacency.toarray()
+    counts = now.full.passage_matrix.toarray()
+    for name, person, enough in (
+        ("q17", "odile fanshawe", False), ("q18", "rosalind achterberg", True),
+    ):  # fmt: skip
+        question = now.corpus.question(name)
+        link = now.full.retrieve(question.text, k=5).trace.last("link")
+        reset = np.zeros(len(names))
+        for each in link.nodes:
+            reset[each.index] = 1 / len(set(graph.nodes[each.index].chunks))
+        for each in link.nodes:
+            cut = weight.copy()
+            at = names.index(person)
+            assert cut[at, each.index] > 0
+            cut[at, each.index] = cut[each.index, at] = 0
+            scores = (counts @ personalized_pagerank(cut, reset, 0.5)).round(9)
+            own = [scores[now.ids.index(gold)] for gold in question.gold]
+            last = max(int((scores >= score).sum()) for score in own)
+            assert (last <= 5) == enough
+
+
 def test_on_three_path_finding_questions_one_name_has_an_edge_to_both_sides(now):
     graph = now.full.hippocampal_index
     edges = {frozenset((e.source, e.target)) for e in graph.edges if e.kind != "synonymy"}

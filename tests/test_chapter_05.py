@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest, fisher_exact, ttest_rel
+from scipy.stats import binom, binomtest, chi2, fisher_exact, ttest_rel
 
 import minirag as mr
 from minirag.core.corpus import Extraction, Triple
@@ -1352,6 +1352,7 @@ def test_the_exercise_on_answers(searches):
     assert round(ttest_rel(right["hippo"], right["dense"]).pvalue, 3) == 0.031
     assert round(sign_test(6, 0), 3) == 0.031 and round(binomtest(7, 24).pvalue, 3) == 0.064
     assert sign_test(6, 1) == 0.125
+    assert round(chi2.sf((7 - 1) ** 2 / 8, 1), 3) == 0.034
     assert round(fisher_exact([[22, 2], [16, 8]]).pvalue, 3) == 0.072
     assert (right["hippo"].astype(bool) & ~complete(searches["hippo"])).sum() == 5
     q07 = QUESTIONS[6]

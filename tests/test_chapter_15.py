@@ -563,3 +563,75 @@ def test_the_stepper_begins_with_named_after_where_the_text_says(corpus):
     assert stepper.set("relation", ("named after",)).walk.frontier(2) == [
         "Haldry School of Mines", "Haldry Symphony",
     ]  # fmt: skip
+
+
+def test_nearly_every_name_has_one_chunk_and_alpha_changes_no_answer(corpus):
+    tog2 = METHODS["tog2"].build(corpus, **WALKS)
+    sizes = Counter(len(set(pages)) for pages in tog2.pages)
+    assert (sizes[1], sum(sizes.values())) == (139, 144)
+
+    def said(method):
+        found = []
+        for question in corpus.questions[:20]:
+            answer = method.answer(question.text)
+            steps = entity_steps(answer.retrieval.trace)
+            kept = [{e.label for e in step.offered if not e.dropped} for step in steps]
+            found.append((answer.text, kept))
+        return found
+
+    usual = said(tog2)
+    assert tog2.chosen.alpha == 0.8
+    assert all(said(tog2.with_options(alpha=alpha)) == usual for alpha in (0.3, 0.6))
+
+
+def test_the_wife_loses_to_a_page_that_the_walk_had_read_and_the_reader_lacks_hers(corpus):
+    tog2 = METHODS["tog2"].build(corpus, **WALKS)
+    retrieval = tog2.answer(corpus.question("q09").text).retrieval
+    pages = {node.name: p for node, p in zip(tog2.agent.graph.nodes, tog2.pages)}
+    third = "president of the Society of the Compass"
+    assert third not in {chunk.title for chunk in corpus.chunks}
+    assert [corpus.chunks[place].title for place in pages[third]] == ["Piers Halloway"]
+    searches = [step for step in retrieval.trace if step.operator == "search of pages"]
+    assert "Piers Halloway" in [title for title, _ in searches[1].items]
+    order = [title for title, _ in searches[-1].items]
+    assert order.index("Hester Quillfeather") == 6
+    given = tog2.context(retrieval)[0]["passages"]
+    assert len(given) == tog2.chosen.references == 5
+    [wife] = [chunk.passage for chunk in corpus.chunks if chunk.title == "Hester Quillfeather"]
+    assert wife not in given
+
+
+def test_the_names_of_four_starts_are_not_in_the_graph(corpus):
+    tog, lacking = METHODS["tog"].build(corpus, **WALKS), {}
+    names = {normalise_phrase(node.name) for node in tog.graph.nodes}
+    for question in corpus.questions[:20]:
+        for label, score in tog.retrieve(question.text).trace.last("link").items:
+            asked = label.split(" → ")[0]
+            assert (normalise_phrase(asked) in names) == (score > 0.999)
+            if score < 0.999:
+                lacking.setdefault(asked, []).append(question.id)
+    assert lacking == {"Shearwater": ["q02", "q07"], "Goat Bank": ["q06"], "White Pans": ["q10"]}
+
+
+def test_kgp_reads_33_of_39_gold_pages_and_vector_search_30(corpus):
+    kgp = METHODS["kgp"].build(corpus, k=9, **WALKS)
+    vector, counts = METHODS["vanilla"].build(corpus, llm="recorded"), np.zeros(3, int)
+    for question in corpus.questions[:20]:
+        pairs = kgp.retrieve(question.text).trace.last("pairs").pairs
+        pages = {corpus.chunks[place].id for pair in pairs for place in pair}
+        same = set(vector.retrieve(question.text, k=len(pages)).ids)
+        gold = set(question.gold)
+        counts += [len(gold), len(gold & pages), len(gold & same)]
+    assert counts.tolist() == [39, 33, 30]
+
+
+@pytest.mark.parametrize("name", ["tog", "tog2"])
+def test_tog_asks_for_relations_a_name_at_a_time_and_tog2_for_all_at_once(corpus, name):
+    method = METHODS[name].build(corpus, **WALKS)
+    before = method.llm.ledger.snapshot()
+    trace = method.retrieve(corpus.question("q09").text).trace
+    spent = (method.llm.ledger - before).total.calls
+    topics = [step.topics for step in trace.all(ChoiceStep) if step.kind == "relations"]
+    assert [len(each) for each in topics] == [1, 3, 3]
+    # ToG-2: the names of the question, then two prompts at each of three depths
+    assert spent == {"tog": 16, "tog2": 1 + 2 * 3}[name]

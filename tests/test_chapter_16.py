@@ -228,6 +228,21 @@ def test_each_answer_that_a_tree_gains_stands_in_a_summary(corpus, flat, tree, s
     assert gained == ["q10", "q16", "q17", "q10", "q12", "q17", "q20"] and sum(together) == 2
 
 
+def test_two_of_eighteen_questions_have_a_summary_over_all_their_gold_passages(corpus, tree):
+    place = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
+    families = [{*n.chunks} for n in tree.graph.nodes if "summary 1" in n.name]
+    several = [q for q in corpus.questions if len(q.gold) > 1]
+    whole = [q.id for q in several if any({place[g] for g in q.gold} <= f for f in families)]
+    assert len(several) == 18 and whole == ["q10", "q23"]
+
+
+def test_no_entity_that_was_read_from_p23_names_the_disease(corpus, own):
+    place = [chunk.id for chunk in corpus.chunks].index("p23")
+    read = [node.name for node in own.graph.nodes if place in node.chunks]
+    assert "Jonah Birtwhistle" in read and not any("Lanthorn" in name for name in read)
+    assert "Quillon Instruments" not in read
+
+
 def test_by_rule_the_two_trees_disagree_on_which_questions_retrieve_summaries(corpus):
     found = {}
     for name, options in (("raptor", SMALL_TREE), ("raptor-k", SMALL_K)):

@@ -11,7 +11,7 @@
 # Before any graph there is a search over pieces of text. You cut a text into windows that overlap, count in how many pieces a word stands,
 # and put both together into BM25, the ranking that every graph method has to beat.
 #
-# **You will be able to** say where a window begins and ends, why a rare word weighs more than a common one, and what BM25 does with a word that
+# **You will be able to** say where a window begins and ends, why a rare word usually weighs more than a common one, and what BM25 does with a word that
 # stands almost everywhere.
 #
 # 35 minutes, no model, no network. Write your code where it says `YOUR CODE HERE`; the cell after it checks it and tells you in a sentence what

@@ -360,14 +360,18 @@ for reason in (ENOUGH, EXHAUSTED, NO_RELATION):
     print(reason)
 
 # %% [markdown]
-# The next cell is for the checks alone: `tried` counts how often your walk asks its rule.
+# The next cell is for the checks alone: `tried` looks at what your walk hands to its rule, and counts how often.
 
 # %%
+handed = []  # what the rule got for its question
+
+
 def tried(says_yes, start, kg, depth):
     """Your walk, and what its rule was shown at each call; gives up after fifty calls."""
     shown = []
 
     def rule(question, evidence):
+        handed.append(question)
         shown.append(list(evidence))
         if len(shown) > 50:
             raise RecursionError
@@ -404,10 +408,10 @@ def walk(question, start, kg, depth, rule):
 # %% nbgrader={"grade": true, "grade_id": "test-walk", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 never, chain = (lambda evidence: False), [(f"n{number}", "next", f"n{number + 1}") for number in range(90)]
 walked, shown = tried(never, "n0", chain, 3)
-assert len(shown) <= 50, "your walk does not end: with depth 3 it has asked the rule more than fifty times"
+assert len(shown) <= 50 and len(chain) == 90, "your walk does not end: with depth 3 it has asked the rule more than fifty times" if len(chain) == 90 else "your walk has changed kg, which the caller needs: look for used triples in the evidence"
 assert walked is not None, "walk returns nothing: return Walked(evidence, reason, calls) after the last depth, too"
 assert len(walked) == 3 and isinstance(walked[0], list), "walk returns Walked(evidence, reason, calls), where the evidence is a list of triples"
-assert shown, "the rule that was handed in is never asked: call rule(question, evidence)"
+assert shown and set(map(str, handed)) == {"a question"}, "the rule that was handed in is never asked: call rule(question, evidence)" if not shown else "the arguments of your rule are exchanged: first the question" if isinstance(handed[0], list) else f"hand the rule the question that walk was given, as it is; yours: {handed[0]!r}"
 assert all(isinstance(triple, tuple) and len(triple) == 3 and isinstance(triple[0], str) for triple in walked[0]), "your evidence does not hold the triples one by one, as they are: add the new list's triples with `+` or `extend`, not the whole list with `append`, and do not join their parts into texts"
 assert ("n1", "next", "n2") in walked[0] or walked[1] != NO_RELATION, "after the first depth the walk finds nothing: it has to move on to the tails of the new triples"
 assert len(walked[0]) not in (2, 4), "with depth 3 your walk goes two steps: range(1, depth) ends before depth" if len(walked[0]) == 2 else "with depth 3 your walk goes four steps: it goes one too far"
@@ -417,7 +421,7 @@ assert walked[1] == EXHAUSTED, f"the rule has never said yes, and more triples f
 assert walked[2] == len(shown) == 3, f"three depths, three calls of the rule; calls says {walked[2]}, and the rule was asked {len(shown)} times"
 walked, shown = tried(lambda evidence: True, "n0", chain, 3)
 assert walked and walked[1] == ENOUGH, "a rule that says yes at once has to stop the walk with the reason ENOUGH"
-assert (len(walked[0]), walked[2]) == (1, 1), "the rule said yes after the first depth, and your walk went on" if len(walked[0]) > 1 else f"one depth, one call; yours: {walked[2]}"
+assert (len(walked[0]), walked[2]) == (1, 1), "the rule said yes after the first depth, and your walk went on" if len(walked[0]) > 1 else f"one depth, one call; yours: {walked[2]}" if walked[0] else "the rule said yes, and your walk returns the evidence without the new triples: add them first"
 walked, shown = tried(never, "n88", chain, 5)
 assert walked and walked[0][:1] == chain[88:89] and chain[87] not in walked[0], "your walk also follows triples against their direction: outward only, from head to tail"
 assert walked and walked[1] == NO_RELATION, "the chain ends two steps after n88: where no triple leads on, the reason is NO_RELATION"
@@ -897,6 +901,28 @@ for _ in range(60):
 #   replace: evidence + new
 #   by: 'evidence + [" ".join(triple) for triple in new]'
 #   hint: do not join their parts into texts
+# - item: walk
+#   name: arguments of the rule exchanged
+#   replace: rule(question, evidence)
+#   by: rule(evidence, question)
+#   hint: the arguments of your rule are exchanged
+# - item: walk
+#   name: rule asked about the start
+#   replace: rule(question, evidence)
+#   by: rule(start, evidence)
+#   hint: hand the rule the question that walk was given
+# - item: walk
+#   name: returned without the new triples
+#   replace: Walked(evidence, ENOUGH, step)
+#   by: Walked(evidence[:-len(new)], ENOUGH, step)
+#   hint: returns the evidence without the new triples
+# - item: walk
+#   name: used triples removed
+#   replace: evidence, here = evidence + new
+#   by: |-
+#     kg[:] = [triple for triple in kg if triple not in new]
+#             evidence, here = evidence + new
+#   hint: your walk has changed kg
 # - item: walk
 #   name: last depth not examined
 #   replace: if rule(question, evidence)
