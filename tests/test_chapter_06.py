@@ -2,7 +2,6 @@
 musique_train` measures, their differences, and the two readings of the questions.
 """
 
-import json
 import re
 from dataclasses import replace
 from functools import cache
@@ -16,6 +15,7 @@ from scipy.stats import binomtest
 import minirag as mr
 from minirag.algorithms.pagerank import personalized_pagerank
 from minirag.core.corpus import Triple
+from minirag.core.files import read_notebook
 from minirag.evaluate import (
     compare,
     evaluate_answers,
@@ -73,8 +73,7 @@ def test_none_is_last_in_each_column_of_table_v():
 def test_verdict_says_so_where_no_question_differs(capsys):
     """The chapter's function on two equal arrays: the sign test itself would raise."""
     path = Path(__file__).parents[1] / "notebooks" / "06_hipporag_on_musique.ipynb"
-    cells = json.loads(path.read_text("utf-8"))["cells"]
-    source = next("".join(cell["source"]) for cell in cells if cell["id"] == "verdict")
+    [source] = [cell.source for cell in read_notebook(path).cells if cell.id == "verdict"]
     names = {"binomtest": binomtest}
     exec(source, names)
     names["verdict"]("R@5", np.ones(3), np.ones(3))

@@ -6,16 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import yaml
 from sklearn.mixture import GaussianMixture
 
 import minirag
 from minirag.algorithms.pagerank import personalized_pagerank, transition_matrix
 from minirag.algorithms.soft_clusters import bic_curve, mixture, over_threshold, pca, soft_clusters
 from minirag.core.trace import NodeStep, ScoredNode
-from minirag.corpora.shipped_and_folders import shipped
 from minirag.evaluate import exact_match, recall_at_k
-from minirag.evaluate.metrics import answer_all, interval, normalise_answer
+from minirag.evaluate.metrics import answer_all, interval, load_expected, normalise_answer
 from minirag.evaluate.survey_metrics import contains
 from minirag.graphs import extract_elements
 from minirag.graphs.knowledge_graph import extract
@@ -210,16 +208,21 @@ def test_the_trees_hold_more_answers_than_vector_search_by_the_models_summaries_
     }
 
 
+def has_summary_over_all_gold(method, q):
+    place = {chunk.id: i for i, chunk in enumerate(method.chunks)}
+    gold = {place[passage] for passage in q.gold}
+    firsts = [node for node in method.graph.nodes if node.name.startswith("summary 1")]
+    return any(gold <= {*node.chunks} for node in firsts)
+
+
 def test_each_answer_that_a_tree_gains_stands_in_a_summary(corpus, flat, tree, small_k):
     """None is a single-hop question; the gold passages stand in one cluster for two of seven."""
     base, gained, together = is_right(flat, corpus), [], []
-    place = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
     for method in (tree, small_k):
-        families = [{*n.chunks} for n in method.graph.nodes if "summary 1" in n.name]
         for q, more in zip(corpus.questions, is_right(method, corpus) > base):
             if more:
                 gained.append(q.id)
-                together.append(any({place[g] for g in q.gold} <= each for each in families))
+                together.append(has_summary_over_all_gold(method, q))
                 texts = [p.chunk for p in method.retrieve(q.text, k=5)]
                 assert any(
                     contains(text.text, q.answers) and "summary" in text.id for text in texts
@@ -229,10 +232,8 @@ def test_each_answer_that_a_tree_gains_stands_in_a_summary(corpus, flat, tree, s
 
 
 def test_two_of_eighteen_questions_have_a_summary_over_all_their_gold_passages(corpus, tree):
-    place = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
-    families = [{*n.chunks} for n in tree.graph.nodes if "summary 1" in n.name]
     several = [q for q in corpus.questions if len(q.gold) > 1]
-    whole = [q.id for q in several if any({place[g] for g in q.gold} <= f for f in families)]
+    whole = [q.id for q in several if has_summary_over_all_gold(tree, q)]
     assert len(several) == 18 and whole == ["q10", "q23"]
 
 
@@ -509,7 +510,7 @@ def test_one_spelling_does_not_complete_the_last_failure(corpus, fast, triples):
 
 
 def test_the_surveys_tables_add_up():
-    tables = yaml.safe_load((shipped("expected") / "survey_tables.yaml").read_text("utf-8"))
+    tables = load_expected("survey_tables")
     for shares in tables["table_8"]["rows"].values():
         assert sum(shares) == pytest.approx(100)
     raptor, with_k_means = tables["table_6"]["rows"].values()
@@ -602,9 +603,7 @@ def test_of_the_answers_that_the_tree_gains_only_q10_has_its_gold_in_one_cluster
         return any(f" {normalise_answer(answer)} " in words for answer in q.answers)
 
     gained = [q for q in corpus.questions if holds(tree, q) and not holds(flat, q)]
-    position = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
-    families = [{*n.chunks} for n in tree.graph.nodes if n.name.startswith("summary 1")]
-    together = [q.id for q in gained if any({position[g] for g in q.gold} <= f for f in families)]
+    together = [q.id for q in gained if has_summary_over_all_gold(tree, q)]
     assert len(gained) == 4 and together == ["q10"]
 
 
@@ -679,7 +678,7 @@ def test_what_else_the_graph_and_the_surveys_questions_cost(corpus, own):
     for q in corpus.questions:
         own.retrieve(q.text, k=5)
     assert (own.llm.ledger - before)["retrieve"].calls == 24
-    tables = yaml.safe_load((shipped("expected") / "survey_tables.yaml").read_text("utf-8"))
+    tables = load_expected("survey_tables")
     tokens = tables["table_7"]["rows"]
     assert min(tokens["fastgraphrag"][1::2]) == 5874.8 and max(tokens["raptor"][1::2]) == 4140.7
     rows = tables["table_12"]["rows"]
@@ -781,7 +780,7 @@ def test_only_the_graph_costs_more_completion_than_prompt(corpus, tree, own):
     paid = [method.llm.ledger["build"] for method in (tree, own)]
     assert paid[0].prompt_tokens > paid[0].completion_tokens
     assert paid[1].prompt_tokens < paid[1].completion_tokens
-    tables = yaml.safe_load((shipped("expected") / "survey_tables.yaml").read_text("utf-8"))
+    tables = load_expected("survey_tables")
     rows = tables["table_5"]["rows"]
     assert all(a > b for a, b in zip(rows["raptor"], rows["fastgraphrag"]))
     rows = tables["table_12"]["rows"]

@@ -7,11 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-import yaml
 from scipy.stats import binomtest
 
 import minirag as mr
-from minirag.corpora.shipped_and_folders import shipped
 from minirag.evaluate import answer_coverage, recall_at_k
 from minirag.evaluate.bench import run_bench
 from minirag.evaluate.metrics import interval, load_expected, verdict
@@ -56,18 +54,18 @@ def composed(place, *operators):
     return made.build(corpus, extraction=graph, encoder=minilm())
 
 
-def scored(method, corpus):
-    """For each question with gold, the ids of its passages with a score above zero."""
+def scored(method, corpus, k=5):
+    """For each question with gold, the ids of its k passages with a score above zero."""
     texts = [q.text for q in corpus.questions if q.gold]
-    return [[p.id for p in r.passages if p.score > 0] for r in method.retrieve_many(texts, 5)]
+    return [[p.id for p in r.passages if p.score > 0] for r in method.retrieve_many(texts, k)]
 
 
-def recall(method, corpus, near=()):
-    """R@5 for each question; near: for each question, what fills its empty places."""
-    golds, lists = [q.gold for q in corpus.questions if q.gold], scored(method, corpus)
+def recall(method, corpus, near=(), k=5):
+    """R@k for each question; near: for each question, what fills its empty places."""
+    golds, lists = [q.gold for q in corpus.questions if q.gold], scored(method, corpus, k)
     if near:
         lists = [[*dict.fromkeys(own + more)] for own, more in zip(lists, near)]
-    return np.array([100 * recall_at_k(ids, gold, 5) for ids, gold in zip(lists, golds)])
+    return np.array([100 * recall_at_k(ids, gold, k) for ids, gold in zip(lists, golds)])
 
 
 def turned(method, corpus):
@@ -149,25 +147,32 @@ def test_on_its_question_the_added_operator_finds_p06_and_more_nodes_do_not(plac
     assert [*sixteen].index("p06") == 9
 
 
+def by_hand(corpus, graph, nodes_of=lambda chosen, _: chosen):
+    """Each question with gold and the points of its chunks, in plain Python: nodes_of(chosen,
+    neighbours) go on to the relations.
+    """
+    where = [{*node.chunks} for node in graph.nodes]
+    ends = [{edge.source, edge.target} for edge in graph.edges]
+    vectors = minilm().encode([node.name for node in graph.nodes])
+    for question in (q for q in corpus.questions if q.gold):
+        cosines = (vectors @ minilm().encode([question.text], "query")[0]).round(5)
+        chosen = {*np.argsort(-cosines, kind="stable")[:4].tolist()}
+        nodes = nodes_of(chosen, set().union(*(pair for pair in ends if pair & chosen)))
+        points = Counter()
+        for pair in (pair for pair in ends if pair & nodes):
+            points.update(set.intersection(*(where[node] for node in pair)))
+        yield question, points
+
+
 def test_by_hand_is_composed_on_all_questions(places):
-    place = places["professors"]
-    corpus, graph = place
-    encoder = minilm()
-    names = [node.name for node in graph.nodes]
-    read_from = [{corpus.chunks[i].id for i in node.chunks} for node in graph.nodes]
-    vectors = encoder.encode(names)
-    for question in corpus.questions:
-        cosines = (vectors @ encoder.encode([question.text], "query")[0]).round(5)
-        chosen = {*np.argsort(-cosines, kind="stable")[:4]}
-        points = Counter(
-            passage
-            for edge in graph.edges
-            if {edge.source, edge.target} & chosen
-            for passage in read_from[edge.source] & read_from[edge.target]
-        )
-        assert passages_of(place, question, N, R, C) == points
-        useless = passages_of(place, question, N, R, "node Onehop", C)
-        assert useless == points
+    corpus, graph = place = places["professors"]
+    asked = 0
+    for question, points in by_hand(corpus, graph):
+        named = {corpus.chunks[chunk].id: number for chunk, number in points.items()}
+        assert passages_of(place, question, N, R, C) == named
+        assert passages_of(place, question, N, R, "node Onehop", C) == named
+        asked += 1
+    assert asked == len(corpus.questions) == 24
 
 
 def test_q10s_second_gold_passage_stands_at_rank_nine(places):
@@ -199,16 +204,7 @@ def ranked(places, nodes_of):
     """By hand: R@5 of every question, where nodes_of(chosen, neighbours) go to the relations."""
     values = []
     for corpus, graph in places.values():
-        where = [{*node.chunks} for node in graph.nodes]
-        vectors = minilm().encode([node.name for node in graph.nodes])
-        for question in (q for q in corpus.questions if q.gold):
-            cosines = (vectors @ minilm().encode([question.text], "query")[0]).round(5)
-            chosen = {*np.argsort(-cosines, kind="stable")[:4].tolist()}
-            ends = [{edge.source, edge.target} for edge in graph.edges]
-            nodes = nodes_of(chosen, set().union(*(pair for pair in ends if pair & chosen)))
-            points = Counter()
-            for pair in (pair for pair in ends if pair & nodes):
-                points.update(set.intersection(*(where[node] for node in pair)))
+        for question, points in by_hand(corpus, graph, nodes_of):
             best = sorted(points, key=lambda chunk: (-points[chunk], chunk))[:5]
             ids = [corpus.chunks[chunk].id for chunk in best]
             values.append(100 * recall_at_k(ids, question.gold, 5))
@@ -226,22 +222,11 @@ def test_onehop_that_keeps_the_chosen_nodes_still_loses_ten_points(places, unfil
 def test_at_twenty_passages_the_gain_of_onehop_depends_on_the_rule(places):
     empty, filled = [], []
     for place in places.values():
-        asked = [q for q in place[0].questions if q.gold]
-        rates = []
-        for operators in ((N, R, C), SWAPS["Onehop"]):
-            own, near = (
-                [[p.id for p in r.passages if p.score > 0] for r in
-                 composed(place, *each).retrieve_many([q.text for q in asked], 20)]
-                for each in (operators, ("chunk VDB",))
-            )  # fmt: skip
-            full = [[*dict.fromkeys(ids + more)] for ids, more in zip(own, near)]
-            rates.append([
-                [100 * recall_at_k(ids, q.gold, 20) for ids, q in zip(lists, asked)]
-                for lists in (own, full)
-            ])  # fmt: skip
-        gained = np.subtract(rates[1], rates[0])
-        empty.extend(gained[0])
-        filled.extend(gained[1])
+        corpus = place[0]
+        near = scored(composed(place, "chunk VDB"), corpus, 20)
+        before, after = composed(place, N, R, C), composed(place, *SWAPS["Onehop"])
+        for gained, more in ((empty, ()), (filled, near)):
+            gained.extend(recall(after, corpus, more, 20) - recall(before, corpus, more, 20))
     assert np.mean(empty) == pytest.approx(8.7, abs=0.05) and interval(np.array(empty))[0] > 0
     assert np.mean(filled) == pytest.approx(-6.2, abs=0.05) and interval(np.array(filled))[1] < 0
 
@@ -273,7 +258,7 @@ def test_two_chunk_operators_are_taken_in_turns(places):
 
 
 def test_what_the_recap_says_of_the_surveys_tables():
-    tables = yaml.safe_load((shipped("expected") / "survey_tables.yaml").read_text("utf-8"))
+    tables = load_expected("survey_tables")
     rows, ten = tables["table_5"]["rows"], tables["table_10"]["rows"]
     flat, graphs = rows["vanilla"], [r for name, r in rows.items() if name not in FLAT]
     assert len(graphs) == 11
@@ -287,14 +272,10 @@ def test_what_the_recap_says_of_the_surveys_tables():
 
 def test_at_twenty_eight_nodes_against_onehop_is_inconclusive(places):
     differences = []
-    for corpus, graph in places.values():
-        asked = [q for q in corpus.questions if q.gold]
-        rates = []
-        for operators in ((mr.OPERATORS["node VDB"](k=8), R, C), SWAPS["Onehop"]):
-            found = composed((corpus, graph), *operators).retrieve_many([q.text for q in asked], 20)
-            lists = [[p.id for p in r.passages if p.score > 0] for r in found]
-            rates.append([100 * recall_at_k(ids, q.gold, 20) for ids, q in zip(lists, asked)])
-        differences.append(np.subtract(*rates))
+    for place in places.values():
+        eight, farther = composed(place, mr.OPERATORS["node VDB"](k=8), R, C), SWAPS["Onehop"]
+        more = recall(composed(place, *farther), place[0], k=20)
+        differences.append(recall(eight, place[0], k=20) - more)
     every = np.concatenate(differences)
     assert abs(every.mean()) < 1.5 and verdict(*interval(every), even=0) == "inconclusive"
 
@@ -381,12 +362,10 @@ def test_onehop_lowers_recall_on_all_four_with_ties_turned_round(places):
 def test_at_ten_passages_onehop_lowers_recall_on_mini_wiki_only(places):
     lower = set()
     for name, place in places.items():
-        asked = [q for q in place[0].questions if q.gold]
-        means = []
-        for operators in ((N, R, C), SWAPS["Onehop"]):
-            found = composed(place, *operators).retrieve_many([q.text for q in asked], 10)
-            lists = [[p.id for p in r.passages if p.score > 0] for r in found]
-            means.append(np.mean([recall_at_k(i, q.gold, 10) for i, q in zip(lists, asked)]))
+        means = [
+            recall(composed(place, *operators), place[0], k=10).mean()
+            for operators in ((N, R, C), SWAPS["Onehop"])
+        ]
         if means[1] < means[0]:
             lower.add(name)
     assert lower == {"mini_wiki"}
