@@ -1204,7 +1204,7 @@ def test_two_of_the_five_wins_have_a_gold_passage_at_rank_five(searches):
 
 
 def test_no_gold_rank_in_the_pictures_hangs_on_the_last_digits(searches):
-    for name in ("q07", "q17"):
+    for name in ("q07", "q17", "q19"):
         scores = scores_of(searches["hippo"], name)
         for passage in CORPUS.question(name).gold:
             assert np.sort(abs(scores - scores[POSITION[passage]]))[1] > 1e-3
@@ -1212,6 +1212,13 @@ def test_no_gold_rank_in_the_pictures_hangs_on_the_last_digits(searches):
         searches["dense"].retrieve(QUESTIONS[6].text, k=12).ids.index(g) + 1
         for g in QUESTIONS[6].gold
     ] == [1, 11]
+    q19 = CORPUS.question("q19")
+    places = [
+        searches[name].retrieve(q19.text, k=40).ids.index(g) + 1
+        for name in ("hippo", "dense")
+        for g in q19.gold
+    ]
+    assert sorted(places[:2]) == [6, 8] and min(places[2:]) == 2 and max(places[2:]) > 12
 
 
 def paid(lead):
