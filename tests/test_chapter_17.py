@@ -182,24 +182,6 @@ def test_q10s_second_gold_passage_stands_at_rank_nine(places):
     assert sum(score > 3 for score in farther.values()) == 5
 
 
-def test_with_onehop_more_relations_reach_occurrence_in_each_corpus(places):
-    ratios, counts = {}, {"before": [], "after": []}
-    for name, (corpus, graph) in places.items():
-        texts = [q.text for q in corpus.questions if q.gold]
-        means = []
-        for which, operators in (("before", (N, R, C)), ("after", SWAPS["Onehop"])):
-            found = composed((corpus, graph), *operators).retrieve_many(texts, 5)
-            reached = [len(r.trace.last(mr.EdgeStep).edges) for r in found]
-            counts[which] += reached
-            means.append(np.mean(reached))
-        ratios[name] = means[1] / means[0]
-    assert {name: round(each, 1) for name, each in ratios.items()} == {
-        "professors": 2.8, "mini_wiki": 5.0, "textbook": 1.6, "harbor_news": 3.0
-    }  # fmt: skip
-    assert np.mean(counts["before"]) == pytest.approx(13.0, abs=0.05)
-    assert np.mean(counts["after"]) == pytest.approx(50.4, abs=0.05)
-
-
 def ranked(places, nodes_of):
     """By hand: R@5 of every question, where nodes_of(chosen, neighbours) go to the relations."""
     values = []
@@ -243,31 +225,98 @@ def test_flat_search_against_n_r_c_is_inconclusive_on_professors(unfilled):
     assert lead.mean() < 0 and verdict(*interval(lead), even=0) == "inconclusive"
 
 
-def test_two_chunk_operators_are_taken_in_turns(places):
-    place = places["professors"]
-    question = place[0].question("q12")
-    points, flat = (
-        [*passages_of(place, question, *operators)] for operators in ((N, R, C), ("chunk VDB",))
-    )
-    assert points[0] == flat[0] == "p05"
-    first, second = (
-        composed(place, *operators).retrieve(question.text, k=2).ids
-        for operators in ((N, R, C, "chunk VDB"), ("chunk VDB", N, R, C))
-    )
-    assert first != second
-
-
-def test_what_the_recap_says_of_the_surveys_tables():
+def test_what_the_chapter_says_of_the_surveys_tables():
     tables = load_expected("survey_tables")
     rows, ten = tables["table_5"]["rows"], tables["table_10"]["rows"]
     flat, graphs = rows["vanilla"], [r for name, r in rows.items() if name not in FLAT]
     assert len(graphs) == 11
-    assert [sum(row[i] > flat[i] for row in graphs) for i in (0, 1)] == [5, 9]
+    accuracies = (0, 2, 3, 5)  # on MultihopQA, Quality, PopQA, MusiqueQA
+    assert [sum(row[i] > flat[i] for row in graphs) for i in accuracies] == [5, 2, 1, 2]
     pairs = zip(rows["lightrag-local"], flat)
     assert all(ours < theirs for ours, theirs in pairs if theirs is not None)
     assert flat.count(None) == 1 and flat[7] is None  # the accuracy on HotpotQA
-    assert all(a > b for a, b in zip(ten["vgraphrag-cc"], ten["graphrag-cc"]))
-    assert all(ten["graphrag-local"][i] > ten["vgraphrag-cc"][i] for i in (0, 1))
+    local, rules, vectors = (ten[x] for x in ("graphrag-local", "graphrag-cc", "vgraphrag-cc"))
+    assert all(a > b for a, b in zip(vectors, rules))
+    for other in (rules, vectors):
+        assert local[0] > other[0]
+        assert all(a < b for a, b in zip(local[2:], other[2:]) if a is not None)
+    others = [row for name, row in ten.items() if name != "vgraphrag"]
+    for place, best in enumerate(ten["vgraphrag"]):
+        assert all(row[place] < best for row in others if row[place] is not None)
+
+
+def test_an_operator_may_do_nothing(places):
+    from minirag.widgets import ComposerExplorer
+
+    for place in places.values():
+        for idle, without in (
+            ((N, "node PPR", R, C), (N, R, C)),
+            ((N, R, "chunk VDB"), ("chunk VDB",)),
+            ((N, "relationship VDB", C), ("relationship VDB", C)),
+        ):
+            ours, theirs = (scored(composed(place, *each), place[0]) for each in (idle, without))
+            assert ours == theirs
+    composer = ComposerExplorer(places["professors"][0])
+    for name, value in {"question": "q12", "preset": "", "graph": "knowledge"}.items():
+        composer.set(name, value)
+    found = []
+    for operators in ((N, "node PPR", R, C), (N, R, C, "")):
+        for slot, operator in zip(("first", "second", "third", "fourth"), operators):
+            composer.set(slot, operator)
+        found.append([(p.id, p.score) for p in composer.shown()[2].passages])
+    assert found[0] == found[1]
+
+
+def test_in_each_corpus_a_relation_scores_a_passage_that_it_was_not_read_from(places):
+    for _, graph in places.values():
+        where = [{*node.chunks} for node in graph.nodes]
+        assert any(
+            (where[edge.source] & where[edge.target]) - {*edge.chunks} for edge in graph.edges
+        )
+
+
+def test_the_loss_of_link_comes_from_questions_without_a_name(places, unfilled):
+    named, some = [], []
+    for corpus, graph in places.values():
+        asked = [q.text for q in corpus.questions if q.gold]
+        found = composed((corpus, graph), "node Link", R, C).retrieve_many(asked, 5)
+        named += [bool(r.trace.last(mr.EntityStep).entities) for r in found]
+        some += [any(p.score > 0 for p in r.passages) for r in found]
+    assert named == some and named.count(False) == 31
+    every = np.concatenate([*unfilled["Link"].values()])
+    assert verdict(*interval(every[named]), even=0) == "inconclusive"
+    assert interval(every[~np.array(named)])[1] < 0
+
+
+def test_two_thirds_of_the_gain_of_flat_search_come_from_mini_wiki(unfilled):
+    gains = unfilled["VDB alone"]
+    share = gains["mini_wiki"].sum() / np.concatenate([*gains.values()]).sum()
+    assert 2 / 3 < share < 3 / 4
+
+
+def test_one_node_with_onehop_stays_below_four_nodes_without(places):
+    one = mr.OPERATORS["node VDB"](k=1)
+    gained = [
+        recall(composed(place, one, "node Onehop", R, C), place[0])
+        - recall(composed(place, N, R, C), place[0])
+        for place in places.values()
+    ]
+    assert interval(np.concatenate(gained))[1] < 0
+
+
+def test_on_bridge_questions_of_mini_wiki_onehop_does_not_gain(places, gains, unfilled):
+    verdicts = {}
+    for rule, by_corpus in (("empty", unfilled), ("filled", gains)):
+        for name, count in (("professors", 6), ("mini_wiki", 22)):
+            asked = [q for q in places[name][0].questions if q.gold]
+            bridge = np.array([q.kind == "bridge" for q in asked])
+            values = by_corpus["Onehop"][name][bridge]
+            assert len(values) == count
+            verdicts[name, rule] = np.sign(values.mean()), verdict(*interval(values), even=0)
+    assert verdicts["professors", "empty"][0] == verdicts["professors", "filled"][0] == 1
+    assert verdicts["mini_wiki", "empty"] == (-1, "inconclusive")
+    sign, said = verdicts["mini_wiki", "filled"]
+    assert sign == -1 and said != "inconclusive"
 
 
 def test_at_twenty_eight_nodes_against_onehop_is_inconclusive(places):
@@ -283,17 +332,6 @@ def test_at_twenty_eight_nodes_against_onehop_is_inconclusive(places):
 def test_the_seventh_list_is_above_n_r_c_and_below_flat_search(unfilled):
     added, alone = (np.concatenate([*unfilled[f"VDB {x}"].values()]) for x in ("added", "alone"))
     assert interval(added)[0] > 0 and 0 < added.mean() < alone.mean()
-
-
-def test_the_composer_does_not_complete_q12(places):
-    from minirag.widgets import ComposerExplorer
-
-    composer = ComposerExplorer(places["professors"][0])
-    slots = {"first": N, "second": "node Onehop", "third": R, "fourth": C}
-    for name, value in {"question": "q12", "preset": "", "graph": "knowledge", **slots}.items():
-        composer.set(name, value)
-    shown = str(composer.figure())
-    assert "Folding hydrophone [gold]" in shown and "Anchor Street" not in shown
 
 
 def ends(values, looks=8, draws=100_000):
@@ -445,17 +483,6 @@ def test_the_interval_by_hand_is_the_packages(gains):
 
 def test_ten_nodes_lower_recall_on_all_four_corpora(gains):
     assert all(each.mean() < -6 for each in gains["ten nodes"].values())
-
-
-def test_the_loss_of_link_comes_from_questions_without_a_name(places, unfilled):
-    named = []
-    for corpus, graph in places.values():
-        asked = [q.text for q in corpus.questions if q.gold]
-        found = composed((corpus, graph), "node Link", R, C).retrieve_many(asked, 5)
-        named += [bool(r.trace.last(mr.EntityStep).entities) for r in found]
-    every = np.concatenate([*unfilled["Link"].values()])
-    assert verdict(*interval(every[named]), even=0) == "inconclusive"
-    assert interval(every[~np.array(named)])[1] < 0
 
 
 @pytest.mark.slow  # measured before the chapter left whole methods to 17b

@@ -229,13 +229,14 @@ def maxsim_all(question, rows, mask):
 # %% nbgrader={"grade": true, "grade_id": "test-maxsim-all", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 question = np.array([[1.0, 0.0], [0.6, 0.8]])
 three = [np.array([[0.8, 0.6], [0.0, 1.0], [-0.6, 0.8]]), np.array([[-1.0, 0.0]]), np.array([[0.6, 0.8], [1.0, 0.0]])]
-found = maxsim_all(question, *pad(three))
+found = np.asarray(maxsim_all(question, *pad(three)))
 by_hand = np.array([sum(max(float(a @ b) for b in passage) for a in question) for passage in three])
 assert np.shape(found) == (3,), f"three passages have three scores; yours has shape {np.shape(found)}"
 assert not np.isclose(found[1], 0), "the second passage fits badly, -1.6, but gets 0: its padding, with the cosine 0, has won the maximum"
 assert np.isfinite(found).all(), "a score is infinite: padded places may not reach the sum; over which axis does the maximum go?"
 assert not np.isclose(found[0], (question @ three[0].T).max(axis=0).sum()), "the first passage has no padding and gets 2.04 instead of 1.76: you keep one maximum for each of its tokens; there is one for each token of the question"
 assert not (found[1] > by_hand[1] + 1e-6 and np.allclose(found[[0, 2]], by_hand[[0, 2]])), f"the second passage gets {found[1]:.2f} instead of -1.6: its padding still wins against a real cosine of -1, so it must stand lower than any cosine"
+assert not np.allclose(2 * found, by_hand), "you take the mean over the question's tokens; MaxSim is their sum"
 assert not any(np.allclose(found * lengths, by_hand) for lengths in ([3, 1, 2], np.sqrt([3, 1, 2]), np.full(3, 3), np.full(3, np.sqrt(3)))), "you divide the sums by a length or its root: a long passage is not made smaller"
 assert np.allclose(found, by_hand), f"one passage after the other gives {by_hand.round(2).tolist()}; yours: {np.round(found, 2).tolist()}"
 unknown = [np.array([[-1.0, 0.0], [0.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])]

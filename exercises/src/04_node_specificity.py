@@ -284,6 +284,9 @@ assert np.allclose(found, matrix @ personalized_pagerank(adjacency, ones * weigh
 heavy = adjacency * np.array([[1, 5, 1, 1], [5, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]])
 by_weight = matrix @ personalized_pagerank(heavy, ones * weights, 0.6)
 assert np.allclose(retrieve([0, 3], matrix, heavy, 0.6), by_weight), "your walk takes all edges alike; one that weighs five is taken five times as often as one that weighs 1"
+one_way = adjacency * [1, 6, 1, 1]
+by_way = matrix @ personalized_pagerank(one_way, ones * weights, 0.6)
+assert np.allclose(retrieve([0, 3], matrix, one_way, 0.6), by_way, rtol=0, atol=1e-9), "an edge that weighs six in one direction and 1 in the other is walked otherwise in your version, or you round the scores: hand the adjacency on as it is, and return what passage_scores gives"
 assert np.allclose(retrieve([0, 3, 0], matrix, adjacency, 0.6), found), "two names lead to node 0, and the walk restarts there twice as often: restart as reset_vector says"
 
 # %% [markdown]
@@ -473,6 +476,16 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: personalized_pagerank(adjacency, reset
 #   by: personalized_pagerank(1.0 * (adjacency > 0), reset
 #   hint: your walk takes all edges alike
+# - item: retrieve
+#   name: edges made symmetric
+#   replace: personalized_pagerank(adjacency, reset
+#   by: personalized_pagerank(adjacency + adjacency.T, reset
+#   hint: hand the adjacency on as it is
+# - item: retrieve
+#   name: scores rounded
+#   replace: return passage_scores(matrix, personalized_pagerank(adjacency, reset, damping))
+#   by: return passage_scores(matrix, personalized_pagerank(adjacency, reset, damping)).round(7)
+#   hint: or you round the scores
 # - item: retrieve
 #   name: damping forgotten
 #   replace: reset, damping)

@@ -48,7 +48,8 @@ sum(map(len, triples))
 # ## 1. One spelling
 #
 # *Customs-House* and *customs house* are to be one node. So a name is lower-cased, every character that is no letter and no digit becomes a space (an underscore,
-# too), and spaces at the two ends are removed. Spaces inside stay as many as they are. Letters of every script stay.
+# too), and spaces at the two ends are removed. Spaces inside stay as many as they are. Letters stay, an accented one too
+# if it is one character, as *Ó* is, and so do Chinese characters.
 #
 # **Predict first.** What becomes of *Ó Briain* if only a to z are kept? And of *...*?
 #
@@ -68,7 +69,7 @@ def normalise(phrase):
 
 # %% [raw] tags=["hints"] item="normalise"
 # - Go through the name character by character. What stays, what becomes a space?
-# - Strings have a method that tells letters and digits of all scripts from everything else, and one that removes spaces at both ends.
+# - Strings have a method that tells letters and digits, not only those of English, from everything else, and one that removes spaces at both ends.
 # - "`\"\".join(c if c.isalnum() else \" \" for c in phrase.lower()).strip()`"
 
 # %% nbgrader={"grade": true, "grade_id": "test-normalise", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -78,8 +79,8 @@ assert found == found.lower(), f"capital letters are left: {found!r}"
 assert found != "customshouse", "the hyphen is deleted, and two words have become one: put a space in its place"
 assert found == "customs house", f"expected 'customs house'; yours: {found!r}"
 kept = normalise("Lena Ó Briain")
-assert "ó" in kept, f"the letter ó is gone, and the name is now {kept!r}: letters of every script stay"
-assert normalise("北京") == "北京", "letters of every script stay, Chinese ones included"
+assert "ó" in kept, f"the letter ó is gone, and the name is now {kept!r}: accented letters stay"
+assert normalise("北京") == "北京", "Chinese characters stay, as letters do"
 assert normalise("1902") == "1902", "digits are part of a name"
 assert normalise("Straße") == "straße", f"'Straße' became {normalise('Straße')!r}: lower() only lower-cases, casefold() also writes ß as ss"
 assert normalise("tide_tables") == "tide tables", "an underscore is no letter: it becomes a space, too"

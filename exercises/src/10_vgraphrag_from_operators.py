@@ -94,6 +94,8 @@ assert like(of_chunks, [1.2, 0.8, 0]), f"the chunks have 1.2, 0.8 and 0; yours: 
 twice = list(map(as_list, from_sums([(0, 1), (1, 0), (0, 1)], [0.5, 0.25], [[0, 1, 2]])))
 assert len(twice[0]) == 3, "two relations between the same two nodes are two relations: your first list holds one of them only"
 assert like(twice[1], [2.25]), f"three relations of a chunk have the score 0.75 each, and all count: the chunk has 2.25; yours: {twice[1]}"
+alone = list(map(as_list, from_sums([(0, 0)], [0.5], [[0]])))
+assert like(alone[0], [1]), f"a relation of a node with itself has two ends, too, and both count: 0.5 + 0.5; yours: {alone[0]}"
 
 # %% [markdown]
 # ## 2. VDB: the nearest rows
@@ -151,6 +153,9 @@ assert len(list(nearest(asked, rows, 10))) == 4, "with k = 10 and four rows all 
 mixed = np.array([[each, (1 - each**2) ** 0.5] for each in (0.6, 1, 1, 0.6, 0, 1, 0, 0, 0.6, 0.6, 1, 1)])
 four = [int(place) for place, _ in nearest(np.array([1.0, 0]), mixed, 4)]
 assert four == [1, 2, 5, 10], "of several rows with equal cosines you return a later one: choose the best k by a stable sort of all rows"
+close = np.array([[each, (1 - each**2) ** 0.5] for each in (0.6, 0.6000001)])
+[(place, cosine)] = nearest(np.array([1.0, 0]), close, 1)
+assert place == 1 and abs(cosine - 0.6000001) < 1e-8, "rounded cosines make two different rows equal: sort the cosines, and return them, as they are"
 level = np.tile([0.6, 0.8], (40, 1))
 assert [int(place) for place, _ in nearest(np.array([1.0, 0]), level, 5)] == [0, 1, 2, 3, 4], "of forty rows with equal cosines you return others than the first five: sort all rows, stably"
 
@@ -637,6 +642,11 @@ for _ in range(300):
 #   replace: sum(edge_scores[edge] for edge in stated)
 #   by: sum({edge_scores[edge] for edge in stated})
 #   hint: and all count
+# - item: from-sums
+#   name: set of the ends
+#   replace: node_scores[head] + node_scores[tail]
+#   by: sum(node_scores[node] for node in {head, tail})
+#   hint: a node with itself has two ends
 # - item: nearest
 #   name: positions alone
 #   replace: '[(int(row), float(cosines[row])) for row in best]'
@@ -702,6 +712,11 @@ for _ in range(300):
 #   replace: float(cosines[row])
 #   by: abs(float(cosines[row]))
 #   hint: hand it on with its sign
+# - item: nearest
+#   name: rounded cosines
+#   replace: vectors @ question_vector
+#   by: np.round(vectors @ question_vector, 4)
+#   hint: rounded cosines make two different rows equal
 # - item: search-all
 #   name: positions
 #   replace: '[names[place] for place, _ in nearest(question_vector, rows, k)]'
