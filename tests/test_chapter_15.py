@@ -10,6 +10,7 @@ from pathlib import Path
 import networkx
 import numpy as np
 import pytest
+import yaml
 from scipy.stats import binomtest
 
 import minirag
@@ -387,6 +388,7 @@ def test_a_kept_triple_comes_back_by_another_way(corpus):
         assert again in {each.label for each in step.offered if not each.dropped}
 
 
+EXPECTED = Path(__file__).parents[1] / "data" / "expected"
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "15_agents_on_graphs.ipynb"
 BY_HAND = ("c15tiny0", "c15tog0a", "c15tog0", "c15tog0c", "c15tog0b")
 
@@ -420,13 +422,6 @@ def test_by_hand_with_the_scores_exchanged_the_wife_is_dropped():
     directors = {way[-1][0] for _, way in made["beam"]}
     assert directors == {"Sunniva Reck", "Lucan Vane"}
     assert "Hester Quillfeather" in {other for _, other, _ in made["offers"][2:]}
-
-
-def test_by_hand_the_decay_decides_who_comes_first():
-    made, flat = run(["c15-45"]), run(["c15-45"], ("-0.8 * i", "-0.0 * i"))
-    assert made["total"] == dict(decayed_scores(made["ranked"], alpha=0.8))
-    assert made["total"]["Lucan Vane"] > made["total"]["Sunniva Reck"]
-    assert flat["total"] == {"Lucan Vane": 0.6, "Sunniva Reck": 1.05}
 
 
 def test_the_shares_that_the_model_gave_behind_named_after(corpus):
@@ -485,20 +480,13 @@ def test_eight_pages_of_vector_search_hold_all_that_kgp_has(corpus, kgp):
     assert [all(name in given[k] for name in names) for k in (5, 7, 8)] == [False, False, True]
 
 
-def test_on_q02_kgp_is_right_without_a_gold_page(corpus, kgp, answers):
-    question = corpus.question("q02")
-    pages = given_pages(kgp, question)
-    assert answers["kgp"][1] == ("Foxlow School", True)
-    assert not {page.id for page in pages} & set(question.gold)
-    assert {page.title for page in pages if "Foxlow School" in page.text} == {"Quenby"}
-
-
 def test_nearly_half_of_what_kgp_reads_is_a_page_again(corpus, kgp):
     read = once = 0
     for question in corpus.questions[:20]:
         pages = given_pages(kgp, question)
         read += sum(len(page.passage) for page in pages)
         once += sum(map(len, {page.passage for page in pages}))
+        assert len(pages) == 18
     assert round(1 - once / read, 2) == 0.48
 
 
@@ -564,23 +552,15 @@ def test_the_stepper_begins_with_named_after_where_the_text_says(corpus):
     ]  # fmt: skip
 
 
-def test_nearly_every_name_has_one_chunk_and_alpha_changes_no_answer(corpus):
+def test_83_names_have_a_page_of_their_own_and_56_borrow_one(corpus):
     tog2 = METHODS["tog2"].build(corpus, **WALKS)
-    sizes = Counter(len(set(pages)) for pages in tog2.pages)
-    assert (sizes[1], sum(sizes.values())) == (139, 144)
-
-    def said(method):
-        found = []
-        for question in corpus.questions[:20]:
-            answer = method.answer(question.text)
-            steps = entity_steps(answer.retrieval.trace)
-            kept = [{e.label for e in step.offered if not e.dropped} for step in steps]
-            found.append((answer.text, kept))
-        return found
-
-    usual = said(tog2)
+    titles = {normalise_phrase(chunk.title) for chunk in corpus.chunks}
+    own, borrowed = Counter(), Counter()
+    for node, pages in zip(tog2.agent.graph.nodes, tog2.pages):
+        kind = own if normalise_phrase(node.name) in titles else borrowed
+        kind[len(set(pages))] += 1
+    assert (own, borrowed[1], borrowed.total()) == ({1: 83}, 56, 61)
     assert tog2.chosen.alpha == 0.8
-    assert all(said(tog2.with_options(alpha=alpha)) == usual for alpha in (0.3, 0.6))
 
 
 def test_the_wife_loses_to_a_page_that_the_walk_had_read_and_the_reader_lacks_hers(corpus):
@@ -600,18 +580,6 @@ def test_the_wife_loses_to_a_page_that_the_walk_had_read_and_the_reader_lacks_he
     assert wife not in given
 
 
-def test_the_names_of_four_starts_are_not_in_the_graph(corpus):
-    tog, lacking = METHODS["tog"].build(corpus, **WALKS), {}
-    names = {normalise_phrase(node.name) for node in tog.graph.nodes}
-    for question in corpus.questions[:20]:
-        for label, score in tog.retrieve(question.text).trace.last("link").items:
-            asked = label.split(" → ")[0]
-            assert (normalise_phrase(asked) in names) == (score > 0.999)
-            if score < 0.999:
-                lacking.setdefault(asked, []).append(question.id)
-    assert lacking == {"Shearwater": ["q02", "q07"], "Goat Bank": ["q06"], "White Pans": ["q10"]}
-
-
 def test_kgp_reads_33_of_39_gold_pages_and_vector_search_30(corpus, kgp):
     vector, counts = METHODS["vanilla"].build(corpus, llm="recorded"), np.zeros(3, int)
     for question in corpus.questions[:20]:
@@ -622,13 +590,51 @@ def test_kgp_reads_33_of_39_gold_pages_and_vector_search_30(corpus, kgp):
     assert counts.tolist() == [39, 33, 30]
 
 
-@pytest.mark.parametrize("name", ["tog", "tog2"])
-def test_tog_asks_for_relations_a_name_at_a_time_and_tog2_for_all_at_once(corpus, name):
-    method = METHODS[name].build(corpus, **WALKS)
-    before = method.llm.ledger.snapshot()
-    trace = method.retrieve(corpus.question("q09").text).trace
-    spent = (method.llm.ledger - before).total.calls
-    topics = [step.topics for step in trace.all(ChoiceStep) if step.kind == "relations"]
-    assert [len(each) for each in topics] == [1, 3, 3]
-    # ToG-2: the names of the question, then two prompts at each of three depths
-    assert spent == {"tog": 16, "tog2": 1 + 2 * 3}[name]
+def test_by_hand_one_relation_runs_both_ways_and_is_not_divided():
+    made = run(BY_HAND)
+    first = made["offer"]("Mount Haldry", [])
+    assert [(score, other) for score, other, _ in first if score > 0.5] == [
+        (0.9, "Ormel"), (0.9, "Observatory"),
+    ]  # fmt: skip
+    director = ("Observatory", "director", "Lucan Vane")
+    for name in {end for s, _, o in made["facts"] for end in (s, o)}:
+        left = made["triples_at"](name, [director] if name == "Lucan Vane" else [])
+        assert len({relation for _, relation, _ in left}) <= 2
+
+
+def test_the_model_divides_by_relation_and_direction(corpus):
+    tog = METHODS["tog"].build(corpus, **WALKS)
+    relations, names, *_ = tog.retrieve(corpus.question("q09").text).trace.all(ChoiceStep)
+    lies = [each for each in names.offered if "located in" in each.label]
+    assert [round(each.score, 6) for each in lies] == [0.9, 0.9]
+    assert max(each.score for each in relations.offered) == 0.9
+
+
+def test_right_answers_whose_reader_got_every_gold_page(corpus, answers):
+    build = {name: METHODS[name].build(corpus, **WALKS) for name in ("tog", "tog2", "dalk")}
+    build["kgp"] = METHODS["kgp"].build(corpus, k=9, **WALKS)
+    build["vanilla"] = METHODS["vanilla"].build(corpus, llm="recorded")
+    text_of, whole = {chunk.id: chunk.text for chunk in corpus.chunks}, Counter()
+    for name, method in build.items():
+        for question, (_, hit) in zip(corpus.questions, answers[name]):
+            given = method.context(method.answer(question.text).retrieval)[0]
+            read = "\n".join(given.get("passages", []))
+            whole[name] += hit and all(text_of[page] in read for page in question.gold)
+    assert whole == {"vanilla": 7, "tog": 0, "tog2": 8, "kgp": 15, "dalk": 1}
+
+
+def test_it_takes_eight_to_nothing_to_pass_a_quarter_of_five_per_cent():
+    least = {number: binomtest(0, number).pvalue for number in (4, 5, 6, 7, 8)}
+    assert [number for number in least if least[number] < 0.05 / 4] == [8]
+    assert least[6] == 0.03125
+
+
+def test_the_survey_has_kgp_behind_vector_search_and_tog_mostly_dearer():
+    tables = yaml.safe_load((EXPECTED / "survey_tables.yaml").read_text(encoding="utf-8"))
+    five, seven = tables["table_5"], tables["table_7"]
+    for column in ("MultihopQA Accuracy", "PopQA Accuracy", "Quality Accuracy"):
+        at = five["columns"].index(column)
+        assert five["rows"]["kgp"][at] < five["rows"]["vanilla"][at]
+    pairs = list(zip(seven["columns"], seven["rows"]["tog"], seven["rows"]["kgp"]))
+    dearer = [tog > kgp for name, tog, kgp in pairs if name.endswith("token") and tog]
+    assert (sum(dearer), len(dearer)) == (4, 5)

@@ -115,8 +115,7 @@ def decayed_scores(pooled, top_k, alpha):
 
 # %% nbgrader={"grade": true, "grade_id": "test-decayed-scores", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 close = lambda found, expected: abs(float(found) - expected) < 1e-6
-pooled = [("C", 0.6), ("B", 0.7), ("A", 0.9), ("B", 0.8)]
-found = decayed_scores(pooled, 10, 0.8)
+found = decayed_scores(pooled := [("C", 0.6), ("B", 0.7), ("A", 0.9), ("B", 0.8)], 10, 0.8)
 assert found is not None and not isinstance(found, dict), "return a list of pairs (entity, score), the best first"
 assert pooled == [("C", 0.6), ("B", 0.7), ("A", 0.9), ("B", 0.8)], "the list that was handed in has changed its order: use sorted, which makes a new list"
 assert sorted(entity for entity, _ in found) == ["A", "B", "C"], f"A, B and C appear once each; yours: {found}"
@@ -130,6 +129,7 @@ assert not close(scores["B"], 0.7 * exp(-2.4)), "B's second chunk has replaced t
 assert not close(scores["B"], 0.8 * exp(-1.6)), "only the best chunk of B counts in your version: all of its chunks among the top_k do"
 assert not close(scores["A"], exp(-0.8)), "only the weights are added up: multiply each by the chunk's score"
 assert not close(scores["A"], 0.9 / 2), "one divided by rank + 1 is another decay: the weight is e to the power of -alpha times the rank"
+assert not close(scores["A"], 0.9 * 0.4493290 / 0.7827056), "do not divide by the sum of the weights: each score is a plain sum"
 assert all(close(scores[entity], expected[entity]) for entity in expected), f"expected {expected}; yours: {scores}"
 assert [entity for entity, _ in found] != ["C", "B", "A"], "the worst entity comes first: turn the last sorting round"
 late = decayed_scores([("A", 1.0), ("B", 0.95), ("B", 0.9)], 10, 0.3)
@@ -650,6 +650,11 @@ for _ in range(60):
 #   replace: score * exp(-alpha * rank)
 #   by: score / (1 + rank)
 #   hint: is another decay
+# - item: decayed-scores
+#   name: weights divided by their sum
+#   replace: score * exp(-alpha * rank)
+#   by: score * exp(-alpha * rank) / sum(exp(-alpha * place) for place in range(1, len(best) + 1))
+#   hint: do not divide by the sum of the weights
 # - item: decayed-scores
 #   name: worst entity first
 #   replace: 'pair[1], reverse=True)'
