@@ -527,3 +527,15 @@ def test_synonymy_edges_are_computed_again_and_stand_in_both_directions(offline)
         ]
         count[threshold] = len(set(pairs)), len({frozenset(pair) for pair in pairs})
     assert count == {0.8: (32, 16), 0.7: (88, 44), 0.5: (480, 240)}
+
+
+def test_by_the_models_graph_the_passage_is_fifth_without_titles_too(corpus):
+    model = mr.METHODS["hipporag"].build(corpus, "recorded", "minilm")
+    mass = model.retrieve(corpus.question("q10").text).trace.last(mr.WalkStep).scores
+    names = [node.name for node in model.hippocampal_index.nodes]
+    titles = [mr.graphs.normalise_phrase(chunk.title) for chunk in corpus.chunks]
+    in_titles = np.array([[title.count(name) for name in names] for title in titles])
+    counts = model.passage_matrix.toarray()
+    ids = [chunk.id for chunk in corpus.chunks]
+    for seen in (counts, np.maximum(counts - in_titles, 0)):
+        assert ids[np.argsort(-(seen @ mass))[4]] == "p39"

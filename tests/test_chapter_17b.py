@@ -3,22 +3,27 @@ say: coverage and tokens in numbers, agents over three graphs, the survey's less
 """
 
 import re
+import shlex
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.stats import binomtest, fisher_exact
+from scipy.stats import binomtest
+from typer.testing import CliRunner
 
 import minirag as mr
+from minirag.cli import app
 from minirag.core.files import read_notebook
 from minirag.core.trace import EdgeStep
+from minirag.corpora.fetching import available
 from minirag.evaluate import recall_at_k
 from minirag.evaluate.bench import run_bench
 from minirag.evaluate.metrics import load_expected
 from minirag.graphs.knowledge_graph import extract
-from minirag.reproduce.unified import RECORDED
+from minirag.reproduce.unified import DATASET, RECORDED, SIZE, split_anew
 
 RECORDED_ROWS = "professors recorded: "
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "17b_what_the_benchmark_says.ipynb"
@@ -161,28 +166,54 @@ def test_the_first_lines_on_files_and_graph_databases_run(tmp_path):
 
 
 @pytest.mark.paper("Survey", "lessons")
-def test_two_of_nine_lessons_leave_a_trace():
+def test_no_lesson_is_marked_as_seen_and_each_has_its_objection():
     cells = [cell.source for cell in read_notebook(NOTEBOOK).cells]
     [table] = [text for text in cells if "| **L2**" in text]
     rows = [line.split("|") for line in table.splitlines() if line.startswith("| **L")]
-    states = {re.search(r"L\d", row[1])[0]: row[2].strip() for row in rows}
-    assert list(states) == [f"L{i}" for i in range(1, 10)]
-    assert [name for name, state in states.items() if "a trace" in state] == ["L2", "L3"]
-    assert "two leave a trace here" in cells[-1]
+    marks = {re.search(r"L\d", row[1])[0]: row[3].strip() for row in rows}
+    assert list(marks) == [f"L{i}" for i in range(1, 10)]
+    assert [name for name, mark in marks.items() if mark.startswith("not seen; ")] == ["L3"]
+    assert sum(mark.startswith("cannot be seen: ") for mark in marks.values()) == 8
+
+
+def test_of_the_pairs_of_the_lessons_only_one_has_almost_equal_length(stored):
+    rows = of_table(stored, "musique_train by GPT-3.5: ")
+    alike = []
+    for first, second in (
+        ("vgraphrag-cc", "vanilla"), ("vgraphrag-cc", "graphrag-cc"),
+        ("graphrag-local", "graphrag-er"), ("tog", "vanilla"), ("dalk", "vanilla"),
+    ):  # fmt: skip
+        long, short = sorted(rows[name]["context tokens"] for name in (first, second))[::-1]
+        alike += [(first, second)] if long < 1.1 * short else []
+    assert alike == [("vgraphrag-cc", "graphrag-cc")]
+    variants = load_expected("survey_tables")["table_9"]
+    local, er = (set(variants[name]["elements"]) for name in ("graphrag-local", "graphrag-er"))
+    assert local - er == {"Chunk", "Community"}
 
 
 @pytest.mark.paper("Survey", "opportunities")
-def test_every_opportunity_has_a_line():
+def test_every_opportunity_has_a_line_that_runs(tmp_path):
     cells = [cell.source for cell in read_notebook(NOTEBOOK).cells]
-    [lines] = [text for text in cells if "**O9**" in text]
-    assert re.findall(r"(?m)^- \*\*(O\d)\*\*", lines) == [f"O{i}" for i in range(1, 10)]
+    [table] = [text for text in cells if "| **O9**" in text]
+    rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| **O")]
+    lines = {re.search(r"O\d", row[0])[0]: re.findall(r"`([^`]+)`", row[1]) for row in rows}
+    assert list(lines) == [f"O{i}" for i in range(1, 10)] and not lines.pop("O8")
+    [setup] = [text for text in cells if text.startswith("graph = mr.METHODS")]
     corpus = mr.load_corpus("professors")
-    names = {"mr": mr, "np": np, "nx": nx, "corpus": corpus}
-    names["graph"] = mr.METHODS["hipporag"].build(corpus).graph
-    run = [line for line in re.findall(r"`([^`]+)`", lines) if "(" in line and "FOLDER" not in line]
-    assert len(run) == 6
-    for line in run:
-        eval(line, names)  # a line of our own notebook
+    names = {"mr": mr, "np": np, "nx": nx, "corpus": corpus, "question": corpus.question("q07")}
+    exec(setup, names)  # a cell of our own notebook
+    (tmp_path / "a.txt").write_text("Maud Ellery founded the Lanthorn Trust.", "utf-8")
+    found = {}
+    for name, [line] in lines.items():
+        if line.startswith("minirag "):
+            words = [str(tmp_path) if x == "FOLDER" else x for x in shlex.split(line)[1:]]
+            result = CliRunner().invoke(app, words)
+            assert result.exit_code == 0, result.output
+        else:
+            found[name] = eval(line.replace("FOLDER", tmp_path.as_posix()), names)
+    assert found["O2"] == 49 and len(found["O9"]) == 43 and len(found["O5"]) > 200
+    assert [corpus.chunks[i].id for i in found["O3"]] == ["p15", "p06", "p32", "p30", "p36"]
+    assert [len(each.ids) for each in found["O7"]] == [5, 5] and len(found["O4"].documents) == 1
 
 
 def test_bm25_with_twelve_passages_misses_one_question():
@@ -212,14 +243,6 @@ def test_of_the_surveys_methods_how_many_are_above_vanilla_depends_on_the_data_s
     assert rows["dalk"][place] > rows["vanilla"][place]
 
 
-def test_bm25_below_vanilla_on_musique_is_not_shown_by_an_unpaired_test(stored):
-    a, b = (
-        round(stored[f"musique_train by GPT-3.5: {name}"]["cover@1k"])
-        for name in ("vanilla", "bm25")
-    )
-    assert fisher_exact([[a, 100 - a], [b, 100 - b]]).pvalue == pytest.approx(0.058, abs=5e-4)
-
-
 def test_the_passages_of_vgraphrag_cc_are_those_of_vanilla():
     corpus = mr.load_corpus("professors")
     cc, vanilla = (mr.METHODS[name].build(corpus) for name in ("vgraphrag-cc", "vanilla"))
@@ -227,65 +250,39 @@ def test_the_passages_of_vgraphrag_cc_are_those_of_vanilla():
         assert cc.retrieve(question.text, k=5).ids == vanilla.retrieve(question.text, k=5).ids
 
 
-def test_the_pairs_of_the_lessons_are_ordered_in_every_column_of_the_surveys_table():
-    rows = load_expected("survey_tables")["table_10"]["rows"]
-    for first, second in (
-        ("vgraphrag-cc", "vanilla"), ("vgraphrag-cc", "graphrag-cc"),
-        ("graphrag-local", "graphrag-er"),
-    ):  # fmt: skip
-        both = [(a, b) for a, b in zip(rows[first], rows[second]) if None not in (a, b)]
-        assert len(both) >= 6 and all(a > b for a, b in both)
+def test_vgraphrag_is_not_ahead_of_vanilla_of_the_same_length():
+    corpus, kept = mr.load_corpus("professors"), {"extraction": "annotations"}
+    long = by_method(run_bench(corpus, ["vanilla"], k=12, **kept), "vanilla", "cover@8k")
+    gain = by_method(run_bench(corpus, ["vgraphrag"], **kept), "vgraphrag", "cover@8k") - long
+    assert ((gain > 0).sum(), (gain < 0).sum()) == (0, 1)
 
 
-def test_joined_in_order_and_at_random_have_intervals_that_do_not_overlap(stored):
-    names = ("dense", "bm25", "hipporag", "hipporag-passages")
-    for name in names:
-        (low, _), (_, high) = (
-            binomtest(round(stored[f"musique_train {way}: {name}"]["cover@8k"]), 100).proportion_ci(
-                method="wilson"
-            )
-            for way in ("joined in order", "joined at random")
-        )
-        assert low > high
+def test_of_the_surveys_methods_the_slower_of_two_may_take_fewer_tokens():
+    table = load_expected("survey_tables")["table_7"]
+    tokens, seconds = (table["columns"].index(f"MusiqueQA {name}") for name in ("token", "time"))
+    rows = [row for row in table["rows"].values() if row[tokens] and row[seconds]]
+    assert len(rows) == len(table["rows"]) == 13
+    pairs = [(a, b) for a, b in combinations(rows, 2)]
+    against = sum((a[tokens] - b[tokens]) * (a[seconds] - b[seconds]) < 0 for a, b in pairs)
+    assert (against, len(pairs)) == (16, 78)
 
 
-def test_the_seconds_of_the_survey_over_the_tokens_that_we_recorded(stored):
-    table, ours = load_expected("survey_tables")["table_7"], of_table(stored, RECORDED_ROWS)
-    place = table["columns"].index("MusiqueQA time")
-    seconds = {
-        name: row[place] for name, row in table["rows"].items()
-        if ours.get(name, {}).get("context tokens") and name != "raptor"
-    }  # fmt: skip
-    assert len(seconds) == 7
-    for name in seconds:
-        assert (ours[name]["completion tokens"] > 59) == (ours[name]["calls"] == 2)
-    slow = sorted(seconds, key=seconds.get)[-4:]
-    write = sorted(seconds, key=lambda name: ours[name]["completion tokens"])[-3:]
-    assert {*write} < {*slow} and {*slow} - {*write} == {"fastgraphrag"}
+@pytest.mark.skipif(not available(DATASET), reason="the texts of MuSiQue are not here")
+def test_joined_in_file_order_a_chunk_more_often_holds_all_gold_of_a_question():
+    published = replace(mr.load_dataset(DATASET), extractions={})
+    text, whole = {chunk.id: chunk.text[:60] for chunk in published.chunks}, []
+    for seed in (None, 0):
+        chunks = [chunk.text for chunk in split_anew(published, SIZE, seed).chunks]
+        whole += [sum(
+            any(all(text[gold] in chunk for gold in q.gold) for chunk in chunks)
+            for q in published.questions
+        )]  # fmt: skip
+    assert whole == [37, 2]
 
 
 @pytest.fixture(scope="module")
 def pathrag():
     return mr.METHODS["pathrag"].build(mr.load_corpus("professors"), llm="recorded", gleanings=0)
-
-
-def test_the_relations_of_pathrag_on_q02_were_read_from_the_gold_passage(pathrag):
-    corpus = mr.load_corpus("professors")
-    question, graph = corpus.question("q02"), pathrag.graph
-    found = pathrag.retrieve(question.text, k=40)
-    assert {p.id: p.score for p in found.passages}["p20"] == 0
-    given = pathrag.context(found)[0]
-    lines = given["relations"]
-    assert sum("TMK4" in path for path in given["paths"]) == 4
-    name = "FINDING OF THE TMK4 REPEAT"
-    named = [line for line in lines if "TMK4" in line]
-    assert len(named) == 4 and all(name in line for line in named)
-    about = [
-        edge for edge in graph.edges
-        if name.lower() in (graph.nodes[i].name.lower() for i in (edge.source, edge.target))
-    ]  # fmt: skip
-    assert len(about) == 4
-    assert {corpus.chunks[i].id for edge in about for i in edge.chunks} == {"p20"}
 
 
 def test_the_recall_of_pathrag_ranked_by_its_relations(pathrag):
@@ -295,8 +292,6 @@ def test_the_recall_of_pathrag_ranked_by_its_relations(pathrag):
         found = pathrag.retrieve(question.text, k=5)
         edges = [pathrag.graph.edges[e.index] for e in found.trace.last(EdgeStep).edges]
         ids = list(dict.fromkeys(corpus.chunks[i].id for edge in edges for i in edge.chunks))
-        if question.id == "q02":
-            assert ids[0] == "p20"
         for recalls, ranked in ((by_paths, found.ids), (by_relations, ids)):
             recalls.append(100 * recall_at_k(ranked, question.gold, 5))
     assert [np.mean(r).round(1) for r in (by_paths, by_relations)] == [61.8, 73.6]
