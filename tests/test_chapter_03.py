@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import networkx as nx
 import numpy as np
@@ -689,12 +689,10 @@ def test_the_toys_normalisation_does_for_every_name_of_the_corpus(corpus, model,
         assert [by_hand(name) for name in names] == [plain(name) for name in names]
 
 
-FIRM, EXPEDITION, TOWN = "quillon instruments", "kittering expedition", "port sable"
+FIRM, EXPEDITION = "quillon instruments", "kittering expedition"
 ENDS = {
     "q13": ("university of veldmark", DISEASE), "q14": (MEDAL, DISEASE),
     "q16": (EXPEDITION, DISEASE), "q19": (FIRM, EXPEDITION), "q20": (FIRM, DISEASE),
-    "q15": ("university of veldmark", TOWN), "q17": ("veldmark university", FIRM),
-    "q18": (MEDAL, TOWN),
 }  # fmt: skip
 
 
@@ -709,78 +707,108 @@ def through(corpus, links, one_name=False):
     return " ".join(row)
 
 
-def test_how_many_shortest_paths_go_through_an_answer(corpus, as_written, mended):
-    found = {}
-    for name, graph in as_written.items():
-        links, joined = nx.Graph(graph.to_networkx()), nx.Graph(mended[name].to_networkx())
-        rows = through(corpus, links), through(corpus, links, True), through(corpus, joined)
-        found[name] = rows
-    assert found["rule"] == (
-        "0/2 0/4 0/1 0/1 0/1 0/1 0/2 1/2",
-        "1/1 2/2 1/2 1/2 0/1 0/1 0/2 1/2",
-        "0/1 0/1 0/1 0/1 0/3 0/1 0/2 1/2",
-    )
-    assert found["model"] == (
-        "0/2 0/1 0/1 0/1 0/1 1/1 1/1 1/1",
-        "2/2 1/1 2/3 0/1 1/1 1/1 1/1 1/1",
-        "0/1 0/1 0/3 0/1 1/3 1/2 1/1 1/1",
-    )
-    assert found["notes"] == (
-        "1/3 0/1 0/3 0/1 0/1 1/1 1/1 1/1",
-        "1/1 1/1 2/2 1/1 1/1 1/1 1/1 1/1",
-        "1/1 1/1 2/3 0/1 1/2 1/1 1/1 1/1",
-    )
+def across(corpus, written, joined, q):
+    """The synonymy edges that join a cut question's passages."""
+    place = {chunk.id: number for number, chunk in enumerate(corpus.chunks)}
+    nodes = [{n.name for n in written.nodes if place[id] in n.chunks} for id in q.gold]
+    [(left, right)] = [(a, b) for a, b in pairwise(nodes) if not a & b]
+    return [pair for pair in synonyms(joined) if pair & left and pair & right]
 
 
-def test_with_only_the_answers_own_pairs_fewer_paths_lead_past(corpus, as_written, mended):
-    """The pairs above .8 of two names of one answer, and no other synonymy edge."""
+def test_which_change_ends_each_of_the_ten_failures(corpus, as_written, mended):
+    """Rows: as written, all synonymy edges, only the pair that joins the passages as an edge, this
+    pair as one node, the oracle.
+    """
     found = {}
     for name, graph in as_written.items():
-        row, theirs = [], mended[name]
-        pairs = [(theirs.nodes[e.source].name, theirs.nodes[e.target].name)
-                 for e in theirs.edges if e.kind == "synonymy"]  # fmt: skip
-        for place, id in enumerate(ENDS):
-            answers = set(map(plain, corpus.question(id).answers))
-            links = nx.Graph(graph.to_networkx())
-            links.add_edges_from(pair for pair in pairs if answers.issuperset(pair))
-            row.append(through(corpus, links).split()[place])
-        found[name] = " ".join(row)
+        links, rows = nx.Graph(graph.to_networkx()), [[], []]
+        for place, q in enumerate(map(corpus.question, ENDS)):
+            pairs = [tuple(pair) for pair in across(corpus, graph, mended[name], q)]
+            one = links.copy()
+            one.add_edges_from(pairs)
+            for row, changed in zip(rows, (one, nx.relabel_nodes(links, dict(pairs)))):
+                row.append(through(corpus, changed).split()[place])
+        joined = nx.Graph(mended[name].to_networkx())
+        edge, node = map(" ".join, rows)
+        found[name] = [
+            through(corpus, links), through(corpus, joined), edge, node,
+            through(corpus, links, True),
+        ]  # fmt: skip
     assert found == {
-        "rule": "0/2 2/6 0/1 0/1 0/1 0/1 0/2 1/2",
-        "model": "2/4 0/1 0/1 0/1 1/2 1/1 1/1 1/1",
-        "notes": "1/1 1/1 2/2 0/1 1/1 1/1 1/1 1/1",
-    }
+        "rule": [
+            "0/2 0/4 0/1 0/1 0/1", "0/1 0/1 0/1 0/1 0/3", "0/2 2/6 0/1 0/1 0/1",
+            "1/3 2/2 1/2 0/1 0/1", "1/1 2/2 1/2 1/2 0/1",
+        ],
+        "model": [
+            "0/2 0/1 0/1 0/1 0/1", "0/1 0/1 0/3 0/1 1/3", "2/4 0/1 0/1 0/1 1/2",
+            "2/2 0/1 2/3 0/1 1/1", "2/2 1/1 2/3 0/1 1/1",
+        ],
+        "notes": [
+            "1/3 0/1 0/3 0/1 0/1", "1/1 1/1 2/3 0/1 1/2", "1/1 1/1 2/2 0/1 1/1",
+            "1/1 1/1 2/2 0/1 1/1", "1/1 1/1 2/2 1/1 1/1",
+        ],
+    }  # fmt: skip
+
+
+def test_why_two_cases_fail_with_the_oracle_and_a_right_edge_leads_past(corpus, as_written, mended):
+    model, joined = (nx.Graph(some["model"].to_networkx()) for some in (as_written, mended))
+    assert model.has_edge(FIRM, EXPEDITION)
+    [past] = nx.all_shortest_paths(joined, *ENDS["q13"])
+    assert past == ["university of veldmark", "veldmark university", "lanthorn trust", DISEASE]
+    assert frozenset(past[:2]) in synonyms(mended["model"])
+    names = [plain(answer) for answer in corpus.question("q20").answers]
+    rule = nx.Graph(as_written["rule"].to_networkx())
+    one = nx.relabel_nodes(rule, dict.fromkeys(names, names[0]))
+    by_him = sum(nx.shortest_path_length(one, end, names[0]) for end in ENDS["q20"])
+    assert (nx.shortest_path_length(one, *ENDS["q20"]), by_him) == (3, 4)
+
+
+def test_merging_every_pair_is_no_remedy(corpus, as_written, mended):
+    """Years and other things become one node, too: few questions are gained, or none."""
+    found = {}
+    for name, graph in as_written.items():
+        groups = nx.connected_components(nx.Graph(map(tuple, synonyms(mended[name]))))
+        to = {one: min(group) for group in groups for one in group}
+        links, hits = nx.relabel_nodes(nx.Graph(graph.to_networkx()), to), []
+        for id, pair in ENDS.items():
+            answers = {to.get(n, n) for n in map(plain, corpus.question(id).answers)}
+            paths = nx.all_shortest_paths(links, *(to.get(end, end) for end in pair))
+            if any(not answers.isdisjoint(path) for path in paths):
+                hits.append(id)
+        found[name] = hits
+    assert found == {"rule": [], "model": ["q14", "q20"], "notes": ["q13", "q14", "q16", "q20"]}
 
 
 def reached(corpus, links):
     """Which of the five cut questions have a shortest path through the answer."""
-    row = through(corpus, links).split()[:5]
+    row = through(corpus, links).split()
     return [id for id, found in zip(ENDS, row) if not found.startswith("0/")]
 
 
 def test_synonymy_edges_join_the_cut_passages_by_two_names_of_the_answer(
     corpus, as_written, mended
 ):
-    place = {chunk.id: number for number, chunk in enumerate(corpus.chunks)}
     joined = {}
     for name, graph in as_written.items():
-        for q in map(corpus.question, list(ENDS)[:5]):
-            nodes = [{n.name for n in graph.nodes if place[id] in n.chunks} for id in q.gold]
-            [(left, right)] = [(a, b) for a, b in pairwise(nodes) if not a & b]
-            both = [pair for pair in synonyms(mended[name]) if pair & left and pair & right]
+        for q in map(corpus.question, ENDS):
+            both = across(corpus, graph, mended[name], q)
             assert all(pair <= set(map(plain, q.answers)) for pair in both), "one person"
             joined[name, q.id] = len(both)
     assert joined.pop(("model", "q19")) == 0 and set(joined.values()) == {1} and len(joined) == 14
 
 
 def test_without_the_years_only_the_rules_q14_changes(corpus, mended):
+    """Without the synonymy edges between two years, and without every edge between two years."""
     found = {}
     for name, graph in mended.items():
         names = [node.name for node in graph.nodes]
         kept = [e for e in graph.edges if e.kind != "synonymy"
                 or not (names[e.source] + names[e.target]).isdigit()]  # fmt: skip
-        both = graph, replace(graph, edges=tuple(kept))
-        found[name] = [reached(corpus, nx.Graph(one.to_networkx())) for one in both]
+        links = nx.Graph(graph.to_networkx())
+        bare = nx.restricted_view(links, [], links.subgraph(filter(str.isdigit, names)).edges)
+        found[name] = [reached(corpus, some) for some in (links, bare)]
+        alike = nx.Graph(replace(graph, edges=tuple(kept)).to_networkx())
+        assert reached(corpus, alike) == found[name][1]
     assert found["rule"] == [[], ["q14"]] and found["model"] == [["q20"]] * 2
     assert found["notes"] == [["q13", "q14", "q16", "q20"]] * 2
 
@@ -795,13 +823,24 @@ def test_one_person_split_within_one_passage(corpus, as_written, model, notes, m
     assert "q19" not in reached(corpus, links)
     links.add_edge(*in_p30)
     assert "q19" in reached(corpus, links)
+    place, gained = {chunk.id: number for number, chunk in enumerate(corpus.chunks)}, set()
+    for name, graph in as_written.items():
+        links = nx.Graph(mended[name].to_networkx())
+        for q in map(corpus.question, ENDS):
+            one, names = links.copy(), set(map(plain, q.answers))
+            for id in q.gold:
+                here = {node.name for node in graph.nodes if place[id] in node.chunks} & names
+                one.add_edges_from(combinations(here, 2))
+            if q.id in set(reached(corpus, one)) - set(reached(corpus, links)):
+                gained.add((name, q.id))
+    assert gained == {("notes", "q19"), ("model", "q14")}
     encoder, low = minirag.load_encoder("minilm"), {}
     for name, graph in as_written.items():
         vectors = encoder.encode([node.name for node in graph.nodes])
         low[name] = graphs.with_synonymy(graph, vectors, threshold=0.6)
     assert in_p30 in synonyms(low["notes"])
     assert {"wąsik", "katarzyna wąsik"} in synonyms(low["model"])
-    assert reached(corpus, nx.Graph(low["notes"].to_networkx())) == list(ENDS)[:5]
+    assert reached(corpus, nx.Graph(low["notes"].to_networkx())) == list(ENDS)
     assert reached(corpus, nx.Graph(low["model"].to_networkx())) == ["q14", "q20"]
 
 
@@ -815,13 +854,10 @@ def test_normalisation_can_drop_the_accent_that_the_encoder_drops(as_written):
     assert paths == [[MEDAL, "katarzyna wasik", DISEASE]]
 
 
-def test_accents_that_unicode_splits_off_are_dropped_and_strokes_are_not():
+def test_accents_that_unicode_splits_off_are_dropped():
     encoder = minirag.load_encoder("minilm")
     for one, other in ("ąa", "ée", "üu", "åa", "źz", "çc"):
         assert np.allclose(*encoder.encode([f"w{one}sik", f"w{other}sik"]), atol=1e-5)
-    for one, other in ("łl", "øo"):
-        left, right = encoder.encode([f"{one}ukasz", f"{other}ukasz"])
-        assert left @ right < 0.95
 
 
 def test_what_the_paths_of_model_and_rule_hang_on(mended):

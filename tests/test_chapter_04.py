@@ -414,15 +414,15 @@ def test_one_right_synonymy_edge_keeps_q13_incomplete(now):
     assert now.last_place(now.full.with_options(synonymy="none"), now.q13) == 5
     moved = {}
     for _, *pair in now.pairs:
-        if (place := now.last_place(now.without_edge(*pair), now.q13)) != 8:
+        if (place := now.last_place(now.without_edges(tuple(pair)), now.q13)) != 8:
             moved[tuple(pair)] = place
     right = ("university of veldmark", "veldmark university")
     assert moved == {right: 5, ("bishop anselm thorley", "bishop thorley"): 6}
     assert now.last_place(now.full, now.q13) == 8
-    assert kept_at_five(now, now.without_edge(*right)) == (19, 4)
+    assert kept_at_five(now, now.without_edges(right)) == (19, 4)
     for _, *pair in now.pairs:
         if tuple(pair) != right:
-            assert kept_at_five(now, now.without_edge(*pair)) == (17, 2)
+            assert kept_at_five(now, now.without_edges(tuple(pair))) == (17, 2)
 
 
 def test_the_pairs_are_the_packages_synonymy_edges_and_six_join_two_numbers(now):
@@ -433,8 +433,17 @@ def test_the_pairs_are_the_packages_synonymy_edges_and_six_join_two_numbers(now)
     numbers = [(one, other) for _, one, other in now.pairs if one[0].isdigit()]
     assert len(numbers) == 6 and sum("inhabitants" in one for one, _ in numbers) == 1
     assert all(one.split()[0] != other.split()[0] for one, other in numbers)
-    at = now.labels.index  # no relation joins a pair: `without_edge` deletes nothing else
+    at = now.labels.index  # no relation joins a pair: `without_edges` deletes nothing else
     assert not any(now.W[at(one), at(other)] for _, one, other in now.pairs)
+
+
+def test_zeros_and_ones_and_no_titles_are_one_change_and_bm25_has_three_bridges(now):
+    same = [now.full.with_options(passage_matrix="incidence"), now.no_titles]
+    ones, titles = ([now.last_place(m, q) for q in now.corpus.questions] for m in same)
+    assert ones == titles
+    saved = ["q07", "q09", "q10", "q11", "q12"]
+    done = [now.last_place(now.bm25, now.corpus.question(q)) <= 5 for q in saved]
+    assert done == [True, True, False, False, True]
 
 
 def test_the_walk_saves_five_bridge_and_two_path_finding_questions(now):

@@ -132,6 +132,7 @@ dead_end = np.array([[0.0, 0.0], [1.0, 0.0]])
 found = np.asarray(one_step(dead_end, np.array([0.5, 0.5]), np.array([1.0, 0.0]), 0.8))
 assert not np.allclose(found, [1 / 3, 2 / 3]), "you divide the result by its sum: that sends some of those on a dangling node to where others walk, and they have to jump home"
 assert found.sum() > 1 - 1e-9, f"only {found.sum():.2f} of the crowd are left: those on a dangling node are lost, they have to jump home"
+assert found.sum() < 1 + 1e-9, f"{found.sum():.2f} of the crowd have arrived, more than there were: does somebody jump twice?"
 other = one_step(dead_end, np.array([0.5, 0.5]), np.array([0.25, 0.75]), 0.8)
 assert np.allclose(other, [0.15, 0.85]), "those who jump are spread like `home`, not evenly and not to one node; that goes for those on a dangling node, too"
 assert np.allclose(found, [0.6, 0.4]), f"0.6 jump home, 0.4 arrive at the dead end; yours: {np.round(found, 3).tolist()}"
@@ -339,6 +340,11 @@ for damping in (0.0, 0.5, 0.85):
 #   replace: (1 - arrived.sum()) * home
 #   by: (1 - arrived.sum()) * (home > 0) / (home > 0).sum()
 #   hint: those who jump are spread like `home`
+# - item: one-step
+#   name: dangling mass jumps twice
+#   replace: (1 - arrived.sum()) * home
+#   by: (1 - damping + standing[walk.sum(axis=0) == 0].sum()) * home
+#   hint: does somebody jump twice
 # - item: one-step
 #   name: dangling mass spread evenly
 #   replace: return arrived + (1 - arrived.sum()) * home

@@ -115,6 +115,7 @@ assert found[0] < found[1], "the name that stands everywhere gets the most: spec
 logs = np.log(4 / np.array([4, 2, 3]))
 assert not any(np.allclose(found, wrong) for wrong in (logs, logs + 1, logs / np.log(2))), "that is inverse document frequency with its logarithm, which needs the number of all passages; specificity is one divided by the number of passages with the name"
 assert not np.allclose(found, 1 / (1 + np.log([4, 2, 3]))), "you take the logarithm of the number of passages; specificity is one divided by the number itself"
+assert not np.allclose(found, [1, 2, 4 / 3]), "do not multiply by the number of all passages: specificity does without it"
 assert not np.allclose(found, 1 - matrix.mean(axis=0)), "that is the share of passages without the name; the paper takes one divided by their number with it"
 assert np.allclose(found, [1 / 4, 1 / 2, 1 / 3]), f"in 4, 2 and 3 passages: 1/4, 1/2, 1/3; yours: {np.round(found, 3).tolist()}"
 assert np.allclose(specificity(np.eye(2)), 1), "a name that stands in one passage has specificity 1"
@@ -381,6 +382,11 @@ assert list(ranking(scores)) == list(rank(scores)), "the package ranks in anothe
 #   replace: 1 / matrix.sum(axis=0)
 #   by: np.log(len(matrix) / matrix.sum(axis=0))
 #   hint: inverse document frequency with its logarithm
+# - item: specificity
+#   name: times the number of all passages
+#   replace: 1 / matrix.sum(axis=0)
+#   by: len(matrix) / matrix.sum(axis=0)
+#   hint: do not multiply by the number of all passages
 # - item: specificity
 #   name: one by the logarithm
 #   replace: 1 / matrix.sum(axis=0)
