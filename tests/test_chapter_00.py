@@ -539,3 +539,36 @@ def test_by_the_models_graph_the_passage_is_fifth_without_titles_too(corpus):
     ids = [chunk.id for chunk in corpus.chunks]
     for seen in (counts, np.maximum(counts - in_titles, 0)):
         assert ids[np.argsort(-(seen @ mass))[4]] == "p39"
+
+
+def test_dense_retrieval_without_titles_has_it_sixth_too(corpus):
+    encoder = mr.load_encoder("minilm")
+    asked = encoder.encode([corpus.question("q10").text], "query")[0]
+    cosines = encoder.encode([chunk.text for chunk in corpus.chunks]) @ asked
+    assert [corpus.chunks[i].id for i in np.argsort(-cosines)].index("p39") == 5
+
+
+def test_the_rival_of_the_second_passage_names_a_winner(corpus, recorded):
+    hippo = recorded["hippo"]
+    mass = hippo.retrieve(corpus.question("q10").text).trace.last(mr.WalkStep).scores
+    row = hippo.passage_matrix.toarray()[[chunk.id for chunk in corpus.chunks].index("p26")]
+    names = [node.name for node in hippo.hippocampal_index.nodes]
+    assert row @ mass == pytest.approx(0.0722, abs=5e-5)
+    best = (row * mass).argmax()
+    assert names[best] == "rosalind achterberg" and row[best] * mass[best] == pytest.approx(
+        0.0566, abs=5e-5
+    )
+
+
+def test_only_q10_is_found_whole_by_the_graph_where_both_searches_lead_to_a_wrong_answer(
+    corpus, recorded
+):
+    dense = mr.METHODS["dense"].build(corpus, "recorded", "minilm")
+    whole = []
+    for q in corpus.questions:
+        wrong = [m.answer(q.text) for m in (recorded["bm25"], dense)]
+        found = recorded["hippo"].answer(q.text)
+        if not any(exact_match(a.text, q.answers) for a in wrong):
+            if set(q.gold) <= set(found.retrieval.ids):
+                whole.append(q.id)
+    assert whole == ["q10"]
