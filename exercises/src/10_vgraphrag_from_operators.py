@@ -91,9 +91,9 @@ assert not like(of_chunks, [0.95, 0.55, 0]), "you divide a relation among the ch
 assert not like(of_chunks, [1.2, 0.3, 0]), "a relation that two chunks state counts in the first of them only: it counts in both"
 assert not like(of_chunks, [2, 2, 0]), "you count the relations of a chunk: add up their scores"
 assert like(of_chunks, [1.2, 0.8, 0]), f"the chunks have 1.2, 0.8 and 0; yours: {of_chunks}"
-twice = list(map(as_list, from_sums([(0, 1), (1, 0), (0, 1)], [0.5, 0.25], [[0, 1, 2]])))
-assert len(twice[0]) == 3, "two relations between the same two nodes are two relations: your first list holds one of them only"
-assert like(twice[1], [2.25]), f"three relations of a chunk have the score 0.75 each, and all count: the chunk has 2.25; yours: {twice[1]}"
+twice = list(map(as_list, from_sums([(0, 1), (1, 0), (0, 1), (1, 0), (0, 1)], [0.5, 0.25], [[0, 1, 2, 3, 4]])))
+assert len(twice[0]) == 5, "two relations between the same two nodes are two relations: your first list holds one of them only"
+assert like(twice[1], [3.75]), f"five relations of a chunk have the score 0.75 each, and all count: the chunk has 3.75; yours: {twice[1]}"
 alone = list(map(as_list, from_sums([(0, 0)], [0.5], [[0]])))
 assert like(alone[0], [1]), f"a relation of a node with itself has two ends, too, and both count: 0.5 + 0.5; yours: {alone[0]}"
 
@@ -455,6 +455,7 @@ assert abs(of_four - 5 / 6) < 1e-9, f"with k = 4 it is 5/6; yours: {of_four}"
 single = recall([["p1", "p2"]], [("p1", "p2")], 1)
 assert abs(single - 1) > 1e-9, "you divide by k where k is smaller than the number of gold passages: one of two was found, so the share is 1/2"
 assert abs(single - 1 / 2) < 1e-9, f"with k = 1 one of two gold passages is found, 1/2; yours: {single}"
+assert abs(recall([["p1", "p1", "p2"]], [("p1",)], 3) - 1) < 1e-9, "a passage that stands twice in a list is one passage: count it once, so that recall is at most 1"
 
 # %% [markdown]
 # Now the measurement. For VGraphRAG, and for what is left of it without each operator: the recall at 5 over the 25 questions that have gold passages; in how many of these
@@ -642,6 +643,11 @@ for _ in range(300):
 #   replace: sum(edge_scores[edge] for edge in stated)
 #   by: sum({edge_scores[edge] for edge in stated})
 #   hint: and all count
+# - item: from-sums
+#   name: first three relations
+#   replace: for edge in stated)
+#   by: for edge in stated[:3])
+#   hint: five relations of a chunk
 # - item: from-sums
 #   name: set of the ends
 #   replace: node_scores[head] + node_scores[tail]
@@ -966,6 +972,11 @@ for _ in range(300):
 #   replace: 'ids[:k]'
 #   by: 'ids[-k:]'
 #   hint: you look at the last k passages
+# - item: recall
+#   name: duplicates counted
+#   replace: 'len(set(ids) & set(right)) / len(right)'
+#   by: 'sum(each in right for each in ids) / len(right)'
+#   hint: count it once
 # - item: recall
 #   name: percent
 #   replace: return sum(
