@@ -446,6 +446,11 @@ def test_zeros_and_ones_and_no_titles_are_one_change_and_bm25_has_three_bridges(
     assert done == [True, True, False, False, True]
 
 
+def test_a_walk_from_two_nodes_is_the_mean_of_two_walks(now):
+    alone = [now.walk(now.W, now.at[name]) for name in (now.medal, now.town)]
+    assert np.allclose(now.walk(now.W, now.n), np.mean(alone, axis=0))
+
+
 def test_the_walk_saves_five_bridge_and_two_path_finding_questions(now):
     still = now.full.with_options(propagation="query-nodes")
     lost = {}
