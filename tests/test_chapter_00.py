@@ -572,3 +572,12 @@ def test_only_q10_is_found_whole_by_the_graph_where_both_searches_lead_to_a_wron
             if set(q.gold) <= set(found.retrieval.ids):
                 whole.append(q.id)
     assert whole == ["q10"]
+
+
+def test_only_q17_loses_a_gold_passage_if_hardly_any_walker_takes_a_second_step(corpus, recorded):
+    def whole(method):
+        found = method.retrieve_many([q.text for q in corpus.questions], k=5)
+        return {q.id for q, each in zip(corpus.questions, found) if set(q.gold) <= set(each.ids)}
+
+    every, one = recorded["hippo"], recorded["hippo"].with_options(restart_probability=0.999)
+    assert whole(every) - whole(one) == {"q17"} and whole(one) < whole(every)

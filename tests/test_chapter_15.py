@@ -186,10 +186,10 @@ def test_decay_changes_what_is_kept_on_one_question_only(corpus):
         return kept
 
     usual, other = beams(tog2), {}
-    for alpha in (0.0, 0.2, 0.4, 3.0):
+    for alpha in (0.0, 0.1, 0.2, 0.4, 3.0):
         found = beams(tog2.with_options(alpha=alpha))
         other[alpha] = [each for each in usual if found[each] != usual[each]]
-    assert other == {0.0: ["q20"], 0.2: [], 0.4: [], 3.0: []}
+    assert other == {0.0: ["q20"], 0.1: ["q20"], 0.2: [], 0.4: [], 3.0: []}
 
 
 def test_the_names_offered_on_its_question_have_one_chunk_each(corpus):
@@ -480,16 +480,6 @@ def test_eight_pages_of_vector_search_hold_all_that_kgp_has(corpus, kgp):
     assert [all(name in given[k] for name in names) for k in (5, 7, 8)] == [False, False, True]
 
 
-def test_nearly_half_of_what_kgp_reads_is_a_page_again(corpus, kgp):
-    read = once = 0
-    for question in corpus.questions[:20]:
-        pages = given_pages(kgp, question)
-        read += sum(len(page.passage) for page in pages)
-        once += sum(map(len, {page.passage for page in pages}))
-        assert len(pages) == 18
-    assert round(1 - once / read, 2) == 0.48
-
-
 def test_a_seed_shares_words_with_the_question(corpus):
     question = corpus.question("q09").text
     [text] = [chunk.text for chunk in corpus.chunks if chunk.title == "Piers Halloway"]
@@ -580,14 +570,14 @@ def test_the_wife_loses_to_a_page_that_the_walk_had_read_and_the_reader_lacks_he
     assert wife not in given
 
 
-def test_kgp_reads_33_of_39_gold_pages_and_vector_search_30(corpus, kgp):
-    vector, counts = METHODS["vanilla"].build(corpus, llm="recorded"), np.zeros(3, int)
+def test_as_many_pages_of_vector_search_hold_all_gold_on_12_questions(corpus, kgp):
+    vector, whole = METHODS["vanilla"].build(corpus, llm="recorded"), Counter()
     for question in corpus.questions[:20]:
         pages = {page.id for page in given_pages(kgp, question)}
         same = set(vector.retrieve(question.text, k=len(pages)).ids)
-        gold = set(question.gold)
-        counts += [len(gold), len(gold & pages), len(gold & same)]
-    assert counts.tolist() == [39, 33, 30]
+        whole["kgp"] += set(question.gold) <= pages
+        whole["vanilla"] += set(question.gold) <= same
+    assert whole == {"kgp": 16, "vanilla": 12}
 
 
 def test_by_hand_one_relation_runs_both_ways_and_is_not_divided():
@@ -610,17 +600,17 @@ def test_the_model_divides_by_relation_and_direction(corpus):
     assert max(each.score for each in relations.offered) == 0.9
 
 
-def test_right_answers_whose_reader_got_every_gold_page(corpus, answers):
+def test_on_how_many_questions_a_reader_got_every_gold_page(corpus):
     build = {name: METHODS[name].build(corpus, **WALKS) for name in ("tog", "tog2", "dalk")}
     build["kgp"] = METHODS["kgp"].build(corpus, k=9, **WALKS)
     build["vanilla"] = METHODS["vanilla"].build(corpus, llm="recorded")
     text_of, whole = {chunk.id: chunk.text for chunk in corpus.chunks}, Counter()
     for name, method in build.items():
-        for question, (_, hit) in zip(corpus.questions, answers[name]):
+        for question in corpus.questions[:20]:
             given = method.context(method.answer(question.text).retrieval)[0]
             read = "\n".join(given.get("passages", []))
-            whole[name] += hit and all(text_of[page] in read for page in question.gold)
-    assert whole == {"vanilla": 7, "tog": 0, "tog2": 8, "kgp": 15, "dalk": 1}
+            whole[name] += all(text_of[page] in read for page in question.gold)
+    assert whole == {"vanilla": 8, "tog": 1, "tog2": 9, "kgp": 16, "dalk": 2}
 
 
 def test_it_takes_eight_to_nothing_to_pass_a_quarter_of_five_per_cent():
@@ -629,12 +619,93 @@ def test_it_takes_eight_to_nothing_to_pass_a_quarter_of_five_per_cent():
     assert least[6] == 0.03125
 
 
-def test_the_survey_has_kgp_behind_vector_search_and_tog_mostly_dearer():
+def test_the_survey_has_kgp_behind_vector_search_on_two_sets_and_ahead_on_musique():
     tables = yaml.safe_load((EXPECTED / "survey_tables.yaml").read_text(encoding="utf-8"))
-    five, seven = tables["table_5"], tables["table_7"]
-    for column in ("MultihopQA Accuracy", "PopQA Accuracy", "Quality Accuracy"):
-        at = five["columns"].index(column)
-        assert five["rows"]["kgp"][at] < five["rows"]["vanilla"][at]
-    pairs = list(zip(seven["columns"], seven["rows"]["tog"], seven["rows"]["kgp"]))
-    dearer = [tog > kgp for name, tog, kgp in pairs if name.endswith("token") and tog]
-    assert (sum(dearer), len(dearer)) == (4, 5)
+    five = tables["table_5"]
+    row = {
+        name: dict(zip(five["columns"], five["rows"][name])) for name in ("kgp", "vanilla", "dalk")
+    }
+    multihop, pop, musique = (f"{name} Accuracy" for name in ("MultihopQA", "PopQA", "MusiqueQA"))
+    assert row["kgp"][multihop] < row["vanilla"][multihop] < row["dalk"][multihop]
+    assert row["kgp"][pop] < row["vanilla"][pop]
+    assert (row["kgp"][musique], row["vanilla"][musique]) == (17.333, 17.233)
+
+
+ENDS = [
+    ("tog", "the agent says that the evidence is enough", (7, 7, 7)),
+    ("tog", "the walk has reached its greatest depth", (0, 5, 9)),
+    ("tog", "the question names no entity", (3, 3, 4)),
+    ("tog2", "the agent says that the evidence is enough", (11, 9, 11)),
+    ("tog2", "the walk has reached its greatest depth", (1, 3, 5)),
+    ("tog2", "the question names no entity", (3, 3, 4)),
+]
+
+
+@pytest.mark.parametrize(("name", "reason", "counts"), ENDS)
+def test_after_enough_every_answer_is_right(corpus, answers, name, reason, counts):
+    walk, hits = METHODS[name].build(corpus, **WALKS), []
+    for question, own, beside in zip(corpus.questions, answers[name], answers["vanilla"]):
+        if walk.retrieve(question.text).trace.last("stop").reason.startswith(reason):
+            hits.append((own[1], beside[1]))
+    assert (*(sum(each) for each in zip(*hits)), len(hits)) == counts
+
+
+def test_vector_search_says_not_stated_wherever_it_is_wrong(answers):
+    assert [hit for _, hit in answers["vanilla"]] == [
+        "Not stated" not in said for said, _ in answers["vanilla"]
+    ]
+
+
+def test_half_of_the_failures_of_tog_are_out_of_its_reach_and_pages_hold_four(corpus, answers):
+    built_in = {"q07": "131", "q08": "cello", "q17": "samphire", "q19": "five"}
+    for name in ("tog", "dalk"):
+        wrong = {q.id for q, (_, hit) in zip(corpus.questions, answers[name]) if not hit}
+        assert {*built_in, "q09"} <= wrong
+    assert len([hit for _, hit in answers["tog"] if not hit]) == 10
+    for number, answer in built_in.items():
+        pages = [chunk.text for chunk in corpus.chunks if chunk.id in corpus.question(number).gold]
+        assert any(answer in text.lower() for text in pages)
+
+
+@pytest.mark.filterwarnings("ignore:An offline rule answers")
+def test_a_fourth_round_by_the_offline_rule_keeps_the_prize(corpus):
+    tog, question = METHODS["tog"].build(corpus, **WALKS), corpus.question("q09").text
+    usual = entity_steps(tog.retrieve(question).trace)
+    longer = entity_steps(tog.with_options(depth=4).retrieve(question).trace)
+    assert [each.offered for each in longer[:3]] == [each.offered for each in usual]
+    kept = [each.label for each in longer[3].offered if not each.dropped]
+    assert "Hester Quillfeather, award received, Gannet Prize" in kept
+
+
+@pytest.mark.filterwarnings("ignore:An offline rule answers")
+def test_with_width_4_by_rules_the_wife_is_kept_and_the_reader_gets_no_prize(corpus):
+    tog2 = METHODS["tog2"].build(corpus, **WALKS).with_options(width=4)
+    found = tog2.retrieve(corpus.question("q09").text)
+    ways = [way.nodes for way in found.trace.last("paths").paths]
+    assert any(nodes[-1] == "Hester Quillfeather" for nodes in ways)
+    assert "Gannet Prize" not in str(tog2.context(found)[0])
+
+
+def test_with_another_decay_the_ways_on_its_question_are_the_same(corpus):
+    tog2, question = METHODS["tog2"].build(corpus, **WALKS), corpus.question("q09").text
+    ways = [
+        [way.nodes for way in method.retrieve(question).trace.last("paths").paths]
+        for method in (tog2, tog2.with_options(alpha=0.1))
+    ]
+    assert ways[0] == ways[1]
+
+
+def test_the_medal_is_the_husbands_and_the_reader_of_tog2_gets_his_page(corpus):
+    tog2 = METHODS["tog2"].build(corpus, **WALKS)
+    given = tog2.context(tog2.answer(corpus.question("q09").text).retrieval)[0]["passages"]
+    [his] = [chunk.passage for chunk in corpus.chunks if chunk.title == "Lucan Vane"]
+    assert his in given and "won the Thrane Medal" in his
+
+
+def test_one_way_of_tog_takes_the_marriage_against_its_arrow(corpus):
+    tog = METHODS["tog"].build(corpus, **WALKS)
+    paths = tog.retrieve(corpus.question("q09").text).trace.last("paths")
+    names = [node.name for node in tog.graph.nodes]
+    last = [tog.graph.edges[way[-1][0]] for way in paths.edges[1:3]]
+    assert [names[edge.target] for edge in last] == ["Hester Quillfeather", "Lucan Vane"]
+    assert all(path.nodes[-1] == "Hester Quillfeather" for path in paths.paths[1:3])
