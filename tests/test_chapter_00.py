@@ -581,3 +581,17 @@ def test_only_q17_loses_a_gold_passage_if_hardly_any_walker_takes_a_second_step(
 
     every, one = recorded["hippo"], recorded["hippo"].with_options(restart_probability=0.999)
     assert whole(every) - whole(one) == {"q17"} and whole(one) < whole(every)
+
+
+def test_two_equal_starts_rank_the_gold_passages_of_q18_first_and_fourth(corpus, recorded):
+    hippo = recorded["hippo"]
+    names = [node.name for node in hippo.hippocampal_index.nodes]
+    start = np.zeros(len(names))
+    start[[names.index("candlemas medal"), names.index("port sable")]] = 0.5
+    mass = start
+    for _ in range(31):
+        mass = 0.5 * start + 0.5 * (hippo.transition.matrix @ mass)
+    scores = hippo.passage_matrix.toarray() @ mass
+    ids = [corpus.chunks[i].id for i in np.argsort(-scores)]
+    assert corpus.question("q18").gold == ("p25", "p26")
+    assert [ids.index(gold) + 1 for gold in ("p26", "p25")] == [1, 4]
