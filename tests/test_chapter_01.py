@@ -862,3 +862,10 @@ def test_outside_comparisons_29_of_30_covered_answers_are_right(corpus, answers)
             right, covered = right + exact_match(a.text, q.answers), covered + found
             others += not found
     assert (right, covered, others) == (29, 30, 10)
+
+
+def test_without_the_substitute_the_second_passage_of_q07_is_fourth(corpus, documents, position):
+    query = tokenize(corpus.question("q07").text)
+    for epsilon, place in {0: 4, 0.25: 5}.items():
+        scores = BM25(documents, epsilon=epsilon).scores(query)
+        assert 1 + sum(scores > scores[position["p29"]] + MARGIN) == place
