@@ -10,7 +10,6 @@ from pathlib import Path
 import networkx
 import numpy as np
 import pytest
-import yaml
 from scipy.stats import binomtest
 
 import minirag
@@ -19,6 +18,7 @@ from minirag.algorithms.khop_paths import Ways, khop_paths
 from minirag.core.files import read_notebook
 from minirag.evaluate import exact_match
 from minirag.evaluate.kgqa import claim_label
+from minirag.evaluate.metrics import load_expected
 from minirag.graphs.knowledge_graph import normalise_phrase
 from minirag.methods import METHODS
 from minirag.methods.graph_agent import ChoiceStep
@@ -388,7 +388,6 @@ def test_a_kept_triple_comes_back_by_another_way(corpus):
         assert again in {each.label for each in step.offered if not each.dropped}
 
 
-EXPECTED = Path(__file__).parents[1] / "data" / "expected"
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "15_agents_on_graphs.ipynb"
 BY_HAND = ("c15tiny0", "c15tog0a", "c15tog0", "c15tog0c", "c15tog0b")
 
@@ -620,8 +619,7 @@ def test_it_takes_eight_to_nothing_to_pass_a_quarter_of_five_per_cent():
 
 
 def test_the_survey_has_kgp_behind_vector_search_on_two_sets_and_ahead_on_musique():
-    tables = yaml.safe_load((EXPECTED / "survey_tables.yaml").read_text(encoding="utf-8"))
-    five = tables["table_5"]
+    five = load_expected("survey_tables")["table_5"]
     row = {
         name: dict(zip(five["columns"], five["rows"][name])) for name in ("kgp", "vanilla", "dalk")
     }
