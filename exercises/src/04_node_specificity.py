@@ -264,6 +264,7 @@ def retrieve(linked, matrix, adjacency, damping=0.5):
 # %% nbgrader={"grade": true, "grade_id": "test-retrieve", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 matrix = np.array([[1.0, 1.0, 0, 0], [1.0, 0, 1.0, 0], [1.0, 0, 0, 0], [0, 0, 1.0, 1.0]])
 adjacency = np.array([[0.0, 1.0, 1.0, 0], [1.0, 0, 0, 0], [1.0, 0, 0, 1.0], [0, 0, 1.0, 0]])
+assert np.allclose(specificity(matrix), [1 / 3, 1, 1 / 2, 1]), "your specificity of step 2 is not right yet, and retrieve uses it: repair step 2 first"
 found = retrieve([0, 3], matrix, adjacency, 0.6)
 weights, ones = np.array([1 / 3, 1, 1 / 2, 1]), np.array([1.0, 0, 0, 1.0])
 assert np.shape(found) == (4,), f"four passages have four scores; yours: {np.shape(found)}"
@@ -313,7 +314,8 @@ for title, scores in ways.items():
 # %% [markdown]
 # ## 7. Compare with the package
 #
-# The package keeps for each node the passages of its mentions, and builds everything else from that.
+# The package keeps for each node the passages of its mentions, and builds everything else from that. The last comparison is a whole retrieval: the
+# package's own reset, walk and sums against your `retrieve`.
 
 # %% nbgrader={"grade": true, "grade_id": "test-package", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 from minirag import Chunk, Graph, Node
@@ -331,6 +333,9 @@ theirs = node.reset_vector([("", place, 1.0) for place in linked], len(names), n
 assert np.allclose(reset_vector(linked, specificity(yours)), theirs), "the package restarts elsewhere"
 scores = passage_scores(yours, theirs)
 assert list(ranking(scores)) == list(rank(scores)), "the package ranks in another order"
+edges = yours.T @ yours - np.diag((yours.T @ yours).diagonal())
+walked = personalized_pagerank(edges, theirs, 0.6)
+assert np.allclose(retrieve(linked, yours, edges, 0.6), passage_matrix(graph, "incidence") @ walked), "the package's whole retrieval has other scores: see what step 6 says of yours"
 
 # %% [markdown]
 # **To think about.** A passage that mentions twenty names collects from all of them. Is that fair to a short passage? What would you lose with the mean
