@@ -239,6 +239,9 @@ assert not (found[1] > by_hand[1] + 1e-6 and np.allclose(found[[0, 2]], by_hand[
 assert not np.allclose(2 * found, by_hand), "you take the mean over the question's tokens; MaxSim is their sum"
 assert not any(np.allclose(found * lengths, by_hand) for lengths in ([3, 1, 2], np.sqrt([3, 1, 2]), np.full(3, 3), np.full(3, np.sqrt(3)))), "you divide the sums by a length or its root: a long passage is not made smaller"
 assert np.allclose(found, by_hand), f"one passage after the other gives {by_hand.round(2).tolist()}; yours: {np.round(found, 2).tolist()}"
+longer = np.vstack([question, [[0.0, 1.0]]])
+wanted = [sum(max(float(a @ b) for b in passage) for a in longer) for passage in three]
+assert np.allclose(maxsim_all(longer, *pad(three)), wanted), "a question of three tokens gets other sums: does a number of tokens, a mean perhaps, stand in your code?"
 unknown = [np.array([[-1.0, 0.0], [0.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])]
 found = maxsim_all(question, *pad(unknown))
 assert np.isclose(found[0], 0), f"the first passage has a real row of zeros, a token without a direction: its cosine 0 counts, so the score is 0; yours: {found[0]:.2f}. Only the mask knows what is padding"
@@ -271,7 +274,7 @@ from minirag.algorithms import late_interaction
 from minirag.algorithms.vectors import normalize
 
 random = np.random.default_rng(0)
-asked = unit(random.normal(size=(5, 8)))
+asked = np.asarray(unit(random.normal(size=(5, 8))))
 stacked = random.normal(size=(20, 7, 8))
 assert np.allclose(unit(stacked[0]), normalize(stacked[0])), "`unit` (section 1) gives other rows than minirag.algorithms.vectors.normalize; if its own test complains, too, mend that first"
 stacked = normalize(stacked)
