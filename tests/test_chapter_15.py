@@ -707,3 +707,11 @@ def test_one_way_of_tog_takes_the_marriage_against_its_arrow(corpus):
     last = [tog.graph.edges[way[-1][0]] for way in paths.edges[1:3]]
     assert [names[edge.target] for edge in last] == ["Hester Quillfeather", "Lucan Vane"]
     assert all(path.nodes[-1] == "Hester Quillfeather" for path in paths.paths[1:3])
+
+
+def test_no_triple_has_the_years_that_q10_asks_for(corpus, triples):
+    """The prize's page has them; the two who won it are in triples, without a year."""
+    [page] = [chunk.text for chunk in corpus.chunks if chunk.title == "Thrane Medal"]
+    at_medal = [triple for triple in triples if "Thrane Medal" in triple]
+    assert "1933" in page and "1939" in page and len(at_medal) > 2
+    assert not any(year in str(triple) for triple in at_medal for year in ("1933", "1939"))
