@@ -36,7 +36,7 @@ adjacency
 # %% [markdown]
 # ## 1. From weights to steps
 #
-# `adjacency[i, j]` is the weight of the edge from i to j. A walker at i takes an edge in proportion to its weight. We keep that as a matrix $T$, as chapter 04 does, with
+# `adjacency[i, j]` is the weight of the edge from i to j. A walker at i takes an edge in proportion to its weight. We keep that as a matrix $T$, which chapter 04 calls $A$, with
 #
 # $$T_{ji} = \text{the probability of stepping from } i \text{ to } j,$$
 #
