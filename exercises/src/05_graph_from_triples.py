@@ -209,7 +209,7 @@ def edge_weights(found):
 
 # %% [raw] tags=["hints"] item="edge-weights"
 # - How many times was a statement made? What happens to the weight when a second statement joins the same two nodes?
-# - "Start from zeros. Each statement adds the number of its passages at two places of the matrix, unless both are on the diagonal."
+# - "Start from zeros. Each statement adds the number of its occurrences at two places of the matrix, unless both are on the diagonal."
 # - "`weights[i, j] += len(places)` and `weights[j, i] += len(places)`, with i and j from `node_positions(found)`, only if subject and object differ."
 
 # %% nbgrader={"grade": true, "grade_id": "test-edge-weights", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
