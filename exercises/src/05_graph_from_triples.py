@@ -218,7 +218,7 @@ found = edge_weights(said)
 assert isinstance(found, np.ndarray), f"edge_weights returns a numpy array; yours is of type {type(found).__name__}"
 assert np.shape(found) == (3, 3), f"three nodes make a (3, 3) matrix; yours: {np.shape(found)}"
 assert found[2, 2] == 0, "c is joined to itself: a walker would stand still there, so self-loops are left out"
-assert found[1, 2] == found[2, 1] != 0, "one can walk from b to c, but not back: every statement counts in both directions"
+assert found[1, 2] == found[2, 1] != 0, f"from b to c and back: {'the weights differ' if found[1, 2] and found[2, 1] else 'every statement counts in both directions'}"
 assert (found[1, 2], found[0, 1]) != (1, 3), "a statement that one passage makes twice counts twice: you count its passages, each once, in the place of its occurrences"
 assert found[1, 2] != 1, "a statement that was made twice weighs 1: count its occurrences, not its existence"
 assert found[0, 1] not in (1, 3), f"only the {'first' if found[0, 1] == 3 else 'last'} statement between a and b counts, though there are two, one in each direction: add the weights up"
@@ -254,7 +254,7 @@ found = with_synonyms(before, [(0, 1, 0.9), (1, 2, 0.8)])
 assert isinstance(found, np.ndarray) and found.shape == (3, 3), f"with_synonyms returns a numpy array of the same shape; yours is of type {type(found).__name__}"
 assert before[0, 1] == 3 and before[1, 2] == 0, "the weights that were handed in have changed: work on a copy"
 assert found[1, 2] == found[2, 1] or 0 not in (found[1, 2], found[2, 1]), "the synonymy edge leads one way only: being alike goes in both directions"
-assert not np.isclose(found[0, 1], 3), "the cosine is lost where statements join the two names already: it is added to their number"
+assert not np.isclose(found[0, 1], 3), "no pair was joined, though two were handed in" if not found[1, 2] else "the cosine is lost where statements join the two names already: it is added to their number"
 assert not np.isclose(found[0, 1], 0.9), "the cosine has replaced three statements: it is added to their number"
 assert np.allclose(found, [[0, 3.9, 0], [3.9, 0, 0.8], [0, 0.8, 0]]), f"expected 3.9 and 0.8 at two places each; yours: {np.round(found, 2).tolist()}"
 whole = with_synonyms(before.astype(int), [(0, 1, 0.9)])
@@ -409,6 +409,11 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   by: pass
 #   hint: every statement counts in both directions
 # - item: edge-weights
+#   name: rows divided by their sums
+#   replace: return weights
+#   by: return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1)
+#   hint: the weights differ
+# - item: edge-weights
 #   name: occurrences not counted
 #   replace: |-
 #     weights[position[subject], position[obj]] += len(places)
@@ -445,6 +450,14 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   replace: return joined
 #   by: return joined.tolist()
 #   hint: with_synonyms returns a numpy array
+# - item: with-synonyms
+#   name: nothing added
+#   replace: |-
+#     joined[i, j] += cosine
+#             joined[j, i] += cosine
+#   by: |-
+#     continue
+#   hint: no pair was joined
 # - item: with-synonyms
 #   name: the larger of the two
 #   replace: |-
