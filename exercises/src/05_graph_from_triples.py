@@ -83,7 +83,7 @@ assert "ó" in kept, f"the letter ó is gone, and the name is now {kept!r}: acce
 assert normalise("北京") == "北京", "Chinese characters stay, as letters do"
 assert normalise("1902") == "1902", "digits are part of a name"
 assert normalise("Straße") == "straße", f"'Straße' became {normalise('Straße')!r}: lower() only lower-cases, casefold() also writes ß as ss"
-assert normalise("tide_tables") == "tide tables", "an underscore is no letter: it becomes a space, too"
+assert normalise("tide_tables–Lanthorn’s") == "tide tables lanthorn s", "an underscore is no letter, nor is a dash or a curly apostrophe: each becomes a space, too"
 assert normalise("M. Brisling") == "m  brisling", "each character becomes one space: the full stop and the space make two"
 assert normalise(" (the fire). ") == "the fire", "spaces at the two ends remain: remove them, after the punctuation has become spaces"
 assert normalise("...") == "", "without a letter or a digit the result is the empty string"
@@ -221,7 +221,7 @@ assert found[2, 2] == 0, "c is joined to itself: a walker would stand still ther
 assert found[1, 2] == found[2, 1] != 0, f"from b to c and back: {'the weights differ' if found[1, 2] and found[2, 1] else 'every statement counts in both directions'}"
 assert (found[1, 2], found[0, 1]) != (1, 3), "a statement that one passage makes twice counts twice: you count its passages, each once, in the place of its occurrences"
 assert found[1, 2] != 1, "a statement that was made twice weighs 1: count its occurrences, not its existence"
-assert found[0, 1] not in (1, 3), f"only the {'first' if found[0, 1] == 3 else 'last'} statement between a and b counts, though there are two, one in each direction: add the weights up"
+assert found[0, 1] not in (1, 3), f"only {'one, with 3 occurrences,' if found[0, 1] == 3 else 'the last'} of the two statements between a and b counts: add their weights up"
 assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, b-c 2; yours: {found.tolist()}"
 
 # %% [markdown]
@@ -435,7 +435,7 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   name: the first statement only
 #   replace: if subject != obj
 #   by: if subject != obj and not weights[position[subject], position[obj]]
-#   hint: statement between a and b counts
+#   hint: of the two statements between a and b counts
 # - item: edge-weights
 #   name: assigned instead of added
 #   replace: |-
@@ -444,7 +444,7 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   by: |-
 #     weights[position[subject], position[obj]] = len(places)
 #                 weights[position[obj], position[subject]] = len(places)
-#   hint: add the weights up
+#   hint: add their weights up
 # - item: with-synonyms
 #   name: nested lists
 #   replace: return joined

@@ -332,6 +332,8 @@ except mr.MiniragError as error:
 assert refused is None, f"compose refuses your composition: {refused}"
 assert made is not None, "vgraphrag returns nothing: return what mr.compose returns"
 assert isinstance(made, type) and hasattr(made, "plan"), "return the class that mr.compose makes: neither a list of operators nor the package's own method"
+asked = {str(each) for each in made.plan if each.kind == "question"}
+assert asked == {"question Vector"}, f"VGraphRAG searches by the vector of the question, which compose adds by itself; yours: {sorted(asked)}"
 names = [str(each) for each in made.plan if each.kind != "question"]
 assert "relationship VDB" not in names, "relationship VDB searches relations by the question; VGraphRAG takes those at the nodes that were found"
 assert "relationship Onehop" in names, f"the relations of the nodes that were found are missing: {names}"
@@ -455,6 +457,7 @@ assert abs(of_four - 5 / 6) < 1e-9, f"with k = 4 it is 5/6; yours: {of_four}"
 single = recall([["p1", "p2"]], [("p1", "p2")], 1)
 assert abs(single - 1) > 1e-9, "you divide by k where k is smaller than the number of gold passages: one of two was found, so the share is 1/2"
 assert abs(single - 1 / 2) < 1e-9, f"with k = 1 one of two gold passages is found, 1/2; yours: {single}"
+assert abs(recall([["p1"], []], [("p1",), ("p2",)], 5) - 1 / 2) < 1e-9, "a question for which nothing was found is a miss: its share is 0, and it counts"
 assert abs(recall([["p1", "p1", "p2"]], [("p1",)], 3) - 1) < 1e-9, "a passage that stands twice in a list is one passage: count it once, so that recall is at most 1"
 
 # %% [markdown]
@@ -830,6 +833,11 @@ for _ in range(300):
 #   by: ''
 #   hint: compose refuses your composition
 # - item: vgraphrag
+#   name: searched by keywords
+#   replace: return mr.compose(operators=operators,
+#   by: return mr.compose(operators=["question Keywords", *operators],
+#   hint: searches by the vector of the question
+# - item: vgraphrag
 #   name: list of operators
 #   replace: return mr.compose(operators=operators, graph="textual knowledge")
 #   by: return operators
@@ -943,6 +951,11 @@ for _ in range(300):
 #         pairs = [(ids[:k], right) for ids, right in zip(found, gold)]
 #         return sum(len(set(ids) & set(right)) / max(len(right), 1) for
 #   hint: counts as a miss
+# - item: recall
+#   name: an empty list is left out
+#   replace: zip(found, gold) if right]
+#   by: zip(found, gold) if right and ids]
+#   hint: nothing was found is a miss
 # - item: recall
 #   name: no gold is a hit
 #   replace: |2-
