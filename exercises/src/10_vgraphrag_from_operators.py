@@ -458,6 +458,7 @@ single = recall([["p1", "p2"]], [("p1", "p2")], 1)
 assert abs(single - 1) > 1e-9, "you divide by k where k is smaller than the number of gold passages: one of two was found, so the share is 1/2"
 assert abs(single - 1 / 2) < 1e-9, f"with k = 1 one of two gold passages is found, 1/2; yours: {single}"
 assert abs(recall([["p1"], []], [("p1",), ("p2",)], 5) - 1 / 2) < 1e-9, "a question for which nothing was found is a miss: its share is 0, and it counts"
+assert recall([["p1", "p1", "p2"]], [("p2",)], 2) == 0, "p2 stands on rank 3, and k is 2: cut the list first, as it was retrieved"
 assert abs(recall([["p1", "p1", "p2"]], [("p1",)], 3) - 1) < 1e-9, "a passage that stands twice in a list is one passage: count it once, so that recall is at most 1"
 
 # %% [markdown]
