@@ -430,7 +430,7 @@ assert (walked := tried(never, "n88", chain, 2)[0]) and walked[1] == EXHAUSTED, 
 walked, shown = tried(lambda evidence: True, "nowhere", chain, 3)
 assert walked and not shown and (walked[1], walked[2]) == (NO_RELATION, 0), f"no triple starts at the entity: the walk stops with NO_RELATION before it asks the rule, at the first depth, too; yours: {walked[1]!r}, {len(shown)} calls"
 walked, shown = tried(never, "a", [(here, "next", there) for here, there in ("ab", "ba", "ac", "bd", "cd", "de")], 6)
-assert walked and len(walked[0]) >= 6, "a triple is missing: follow the tails of all new triples, also back to an entity seen before; only triples that are in the evidence already are left out"
+assert walked and len(walked[0]) >= 6, "a triple is missing: follow the tails of all new triples; a triple whose tail was seen before is still new, and only triples that are in the evidence already are left out"
 assert walked[0].count(("a", "next", "b")) == 1, "in a circle triples are collected again and again: leave out those that are in the evidence"
 assert len(walked[0]) == 6, "b and c lead both to d, and your walk collects the triple from d twice: the places where it stands are a set"
 assert walked[1] == NO_RELATION, "after the third depth nothing new comes: the reason is NO_RELATION"
