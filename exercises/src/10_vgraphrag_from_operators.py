@@ -408,6 +408,8 @@ assert "community VDB" in named(whole, "chunk VDB"), "community VDB can run with
 assert "relationship Onehop" not in named(whole, "node VDB"), "without node VDB relationship Onehop cannot run: what check returns goes, too"
 twice = named(row("question Vector", "node VDB", "node Onehop", "node Onehop"), "node Onehop")
 assert twice == ["question Vector", "node VDB"], f"an operator may stand twice in a list: take out every one of that name; yours: {twice}"
+later = named(row("node Onehop", "question Vector", "node VDB", "node Onehop"), "no such operator")
+assert later == ["question Vector", "node VDB", "node Onehop"], f"only the first node Onehop cannot run; yours: {later}"
 searched = named(row("question Vector", "node VDB", "relationship VDB"), "node VDB")
 assert searched == ["question Vector", "relationship VDB"], "relationship VDB needs no nodes, and is gone: let check decide, not the kind of an operator"
 assert named(whole, "question Vector") == [], f"without the vector no operator is left; yours: {named(whole, 'question Vector')}. Is check asked again after each one that goes?"
@@ -938,6 +940,13 @@ for _ in range(300):
 #   replace: not check([*left, operator])
 #   by: operator is not check([each for each in operators if str(each) != name])
 #   hint: Is check asked again
+# - item: without
+#   name: every one of the name that cannot run
+#   replace: '        if str(operator) != name and not check([*left, operator]):'
+#   by: |2-
+#             gone = [str(each) for i, each in enumerate(operators) if check([*operators[:i], each])]
+#             if str(operator) != name and str(operator) not in gone and not check([*left, operator]):
+#   hint: only the first node Onehop cannot run
 # - item: without
 #   name: relations fall with nodes
 #   replace: ' and not check([*left, operator])'
