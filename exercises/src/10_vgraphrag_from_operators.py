@@ -408,12 +408,12 @@ assert "community VDB" in named(whole, "chunk VDB"), "community VDB can run with
 assert "relationship Onehop" not in named(whole, "node VDB"), "without node VDB relationship Onehop cannot run: what check returns goes, too"
 twice = named(row("question Vector", "node VDB", "node Onehop", "node Onehop"), "node Onehop")
 assert twice == ["question Vector", "node VDB"], f"an operator may stand twice in a list: take out every one of that name; yours: {twice}"
-later = named(row("node Onehop", "question Vector", "node VDB", "node Onehop"), "no such operator")
-assert later == ["question Vector", "node VDB", "node Onehop"], f"only the first node Onehop cannot run; yours: {later}"
 searched = named(row("question Vector", "node VDB", "relationship VDB"), "node VDB")
 assert searched == ["question Vector", "relationship VDB"], "relationship VDB needs no nodes, and is gone: let check decide, not the kind of an operator"
 assert named(whole, "question Vector") == [], f"without the vector no operator is left; yours: {named(whole, 'question Vector')}. Is check asked again after each one that goes?"
 assert named(whole, "node VDB") == ["question Vector", "chunk VDB", "community VDB"], f"without node VDB two searches are left; yours: {named(whole, 'node VDB')}"
+later = named(row("node Onehop", "question Vector", "node VDB", "node Onehop"), "no such operator")
+assert later == ["question Vector", "node VDB", "node Onehop"], f"only the first node Onehop cannot run; yours: {later}"
 
 # %% [markdown]
 # ### What to measure
