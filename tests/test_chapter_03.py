@@ -749,6 +749,52 @@ def test_which_change_repairs_each_of_the_ten_failures(corpus, as_written, mende
     }  # fmt: skip
 
 
+def test_most_of_what_one_node_gains_is_its_list_of_spellings(corpus, as_written):
+    """The eight people's spellings joined by edges, no others; and what one node does to q16."""
+    asked = [q for q in corpus.questions if q.kind == "path-finding"]
+    people = [list(dict.fromkeys(map(plain, q.answers))) for q in asked]
+    one_name = {name: names[0] for names in people for name in names}
+    found = {}
+    for reader, graph in as_written.items():
+        links = nx.Graph(graph.to_networkx())
+        merged = nx.relabel_nodes(links, one_name)
+        for names in people:
+            links.add_edges_from(combinations([name for name in names if name in links], 2))
+        found[reader] = len(reached(corpus, links)), len(reached(corpus, merged))
+        if reader == "model":
+            past = [EXPEDITION, FIRM, "jonah birtwhistle", DISEASE]
+            assert list(nx.all_shortest_paths(merged, *ENDS["q16"])) == [past]
+    assert found == {"rule": (2, 3), "model": (3, 3), "notes": (5, 5)}
+
+
+def test_no_cosine_lies_so_near_a_threshold_of_the_figure_that_rounding_decides(as_written):
+    encoder = minirag.load_encoder("minilm")
+    for graph in as_written.values():
+        vectors = encoder.encode([node.name for node in graph.nodes]).astype(float)
+        cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+        for threshold in np.arange(60, 96, 5) / 100:
+            assert np.abs(cosines - threshold).min() > 2e-5
+
+
+def test_where_passages_share_a_node_the_rule_reaches_one_of_three_answers(corpus, as_written):
+    """The uncut path-finding questions, as written and with one node for the answer."""
+    ends = {
+        "q15": ("university of veldmark", "port sable"),
+        "q17": ("veldmark university", FIRM), "q18": (MEDAL, "port sable"),
+    }  # fmt: skip
+    found = {}
+    for name, graph in as_written.items():
+        links, found[name] = nx.Graph(graph.to_networkx()), []
+        for id, pair in ends.items():
+            names = [plain(answer) for answer in corpus.question(id).answers]
+            one = nx.relabel_nodes(links, dict.fromkeys(names, names[0]))
+            paths = [list(nx.all_shortest_paths(some, *pair)) for some in (links, one)]
+            hits = [any(set(names) & set(path) for path in some) for some in paths]
+            assert hits[0] == hits[1]
+            found[name] += [id] if hits[0] else []
+    assert found == {"rule": ["q18"], "model": list(ends), "notes": list(ends)}
+
+
 def test_a_hundredth_of_the_threshold_may_gain_or_lose_a_question(corpus, as_written):
     def at(name, threshold):
         graph = as_written[name]

@@ -1,8 +1,10 @@
 """What chapter 15 (notebooks/15_agents_on_graphs.ipynb) says, checked beyond what its cells print:
-its question and the rule that chose it, the nine facts, the walk by hand with other choices, the
-decayed score, what twenty questions can tell, and how released codes mark answers.
+its question and the rule that chose it, the nine facts, the walks by hand with other choices, the
+decayed score, KGP without its sentences, what twenty questions can tell, and how released codes
+mark answers.
 """
 
+import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -715,3 +717,71 @@ def test_no_triple_has_the_years_that_q10_asks_for(corpus, triples):
     at_medal = [triple for triple in triples if "Thrane Medal" in triple]
     assert "1933" in page and "1939" in page and len(at_medal) > 2
     assert not any(year in str(triple) for triple in at_medal for year in ("1933", "1939"))
+
+
+TOY = ("c15toy0", "c15toy1")
+
+
+def test_by_hand_the_two_pages_of_the_wife_count_little_unless_alpha_is_small():
+    usual, slow = run(TOY)["total"], run(TOY, ("alpha = 0.8", "alpha = 0.1"))["total"]
+    order = [sorted(each, key=each.get, reverse=True) for each in (usual, slow)]
+    assert order == [["Medal", "Society", "Wife"], ["Wife", "Medal", "Society"]]
+    assert [round(slow[name], 3) for name in order[1]] == [0.692, 0.543, 0.450]
+    made = run(TOY)
+    assert dict(decayed_scores(made["pages"], alpha=0.8)) == pytest.approx(usual)
+
+
+def of_hops(*wanted):
+    """The ids of the first twenty questions whose shipped number of hops is among `wanted`."""
+    path = next((NOTEBOOK.parents[1] / "data").rglob("mini_wiki/questions.jsonl"))
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[:20]]
+    return [row["id"] for row in rows if row["hops"] in wanted]
+
+
+def test_fourteen_questions_have_two_or_three_hops():
+    made = run(("c15hops",))
+    assert made["two"] == of_hops(2) and made["three"] == of_hops(3)
+    assert (len(of_hops(2, 3)), "q09" in of_hops(3)) == (14, True)
+
+
+def test_on_two_and_three_hops_two_methods_are_ahead_and_no_difference_is_clear(corpus, answers):
+    chosen, right = of_hops(2, 3), {}
+    for name, rows in answers.items():
+        hits = {q.id for q, (_, hit) in zip(corpus.questions, rows) if hit}
+        right[name] = hits & set(chosen)
+    assert {name: len(ids) for name, ids in right.items()} == {
+        "tog": 6, "tog2": 10, "dalk": 7, "kgp": 12, "vanilla": 9,
+    }  # fmt: skip
+    base = right.pop("vanilla")
+    split = {name: (len(ids - base), len(base - ids)) for name, ids in right.items()}
+    assert split == {"tog": (0, 3), "tog2": (2, 1), "dalk": (0, 2), "kgp": (4, 1)}
+    assert min(binomtest(won, won + lost).pvalue for won, lost in split.values()) == 0.25
+
+
+def by_question(corpus, kgp, question):
+    """The pages of KGP's walk, for each seed, if its neighbours are ranked by the question."""
+    places, found = {chunk.title: at for at, chunk in enumerate(corpus.chunks)}, {}
+    for step in kgp.retrieve(question.text).trace.all(ChoiceStep):
+        seed = places[step.topics[0]]
+        near = kgp.neighbours(seed, question.text).nodes[:3]
+        found[step.topics[0]] = [
+            corpus.chunks[each].id for each in (seed, *(n.index for n in near))
+        ]
+    return found
+
+
+def test_by_the_question_alone_no_seed_of_kgp_finds_the_wife(corpus, kgp):
+    [wife] = [chunk.id for chunk in corpus.chunks if chunk.title == "Hester Quillfeather"]
+    found = by_question(corpus, kgp, corpus.question("q09"))
+    assert len(found) == 3 and not any(wife in pages for pages in found.values())
+
+
+def test_the_sentences_of_kgp_bring_more_gold_than_the_question_or_as_many_pages(corpus, kgp):
+    vector, whole = METHODS["vanilla"].build(corpus, llm="recorded"), Counter()
+    for question in map(corpus.question, of_hops(2, 3)):
+        read = {page.id for page in given_pages(kgp, question)}
+        plain = {page for pages in by_question(corpus, kgp, question).values() for page in pages}
+        same = set(vector.retrieve(question.text, k=len(read)).ids)
+        for name, pages in (("sentences", read), ("question", plain), ("vector", same)):
+            whole[name] += set(question.gold) <= pages
+    assert whole == {"sentences": 12, "question": 9, "vector": 7}

@@ -192,6 +192,58 @@ def test_each_search_of_the_tree_finds_one_gold_passage_that_the_other_misses(co
     assert found[0] - found[1] == {("q04", "p08")} and found[1] - found[0] == {("q15", "p06")}
 
 
+def test_one_list_finds_more_gold_than_traversal_at_five_sizes(corpus, tree):
+    counts = {"one list": [], "traversal": []}
+    for k in (1, 2, 3, 4, 5):
+        walker = tree.with_options(search="traversal", k=k)
+        for name, method in (("one list", tree), ("traversal", walker)):
+            found = [{*method.retrieve(q.text, k=2 * k + 1).ids} for q in corpus.questions]
+            counts[name].append(
+                sum(len({*q.gold} & ids) for q, ids in zip(corpus.questions, found))
+            )
+            if name == "traversal":
+                assert {len(each) for each in found} == {2 * k + 1}, "a root, summaries, leaves"
+    assert counts == {"one list": [22, 26, 27, 28, 30], "traversal": [11, 19, 23, 26, 26]}
+
+
+def test_traversal_reaches_the_nearest_node_of_q04_from_six_nodes_a_layer_on(corpus, tree):
+    q04 = corpus.question("q04")
+    reached = []
+    for k in range(1, 10):
+        found = tree.with_options(search="traversal", k=k).retrieve(q04.text, k=50).ids
+        reached += [k] if {*q04.gold} <= {*found} else []
+    assert reached == [6, 7, 8, 9] and q04.gold == ("p08",)
+
+
+def test_odile_fanshawes_chair_and_lin_yuzhens_voyage_are_not_in_what_is_read(corpus, tree):
+    """q16 and q17: the answer's words are read, from a summary, without the rest."""
+    for name, other in (("q17", "professor"), ("q16", "Kittering")):
+        q = corpus.question(name)
+        [told] = [p.chunk for p in tree.retrieve(q.text, k=5) if contains(p.chunk.text, q.answers)]
+        assert "summary" in told.id
+        sentences = [s for s in context(tree, q).split(".") if contains(s, q.answers)]
+        assert not any(other in sentence for sentence in sentences)
+
+
+def test_with_exact_names_p24_rises_and_p23_falls(corpus, own):
+    q20, labels = corpus.question("q20"), [n.name for n in own.graph.nodes]
+
+    def exact(names):
+        near = nearest_to(names, own.entity_index)
+        return [labels.index(n) if n in labels else i for n, i in zip(names, near)]
+
+    def ranks(q, links, total=np.sum):
+        scores = scored(corpus, own, q, links, total=total)
+        return {g: sum(score >= scores[g] for score in scores.values()) for g in q.gold}
+
+    names = named_in(own, q20)
+    assert ranks(q20, nearest_to(names, own.entity_index)) == {"p23": 25, "p24": 8}
+    assert ranks(q20, exact(names)) == {"p23": 30, "p24": 6}
+    assert ranks(q20, exact(names), np.mean)["p24"] == 4
+    read = [ranks(q, exact(named_in(own, q))) for q in corpus.questions]
+    assert sum(rank <= 4 for each in read for rank in each.values()) == 31
+
+
 def test_the_trees_hold_more_answers_than_vector_search_by_the_models_summaries_alone(
     corpus, flat, bm25, tree, small_k
 ):

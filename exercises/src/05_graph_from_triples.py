@@ -2,7 +2,7 @@
 # jupyter:
 #   minirag:
 #     title: Building a graph from triples
-#     minutes: 40
+#     minutes: 45
 # ---
 
 # %% [markdown]
@@ -11,10 +11,10 @@
 # A model or a person has read the passages and left triples: *subject, relation, object*. Between them and a graph on which a walk can go there are a few
 # decisions that look too small to matter: which spellings are one node, what is thrown away, how heavy an edge is, in which directions it can be walked.
 #
-# **You will be able to** bring names into one spelling, keep the passages of every statement, build the weights for a walk, and add edges between
-# names that are alike.
+# **You will be able to** bring names into one spelling, keep the passages of every statement, build the weights for a walk, find the pairs of
+# names that are alike, and join them by synonymy edges.
 #
-# 40 minutes, no model, no network: the triples below were written by hand.
+# 45 minutes, no model, no network: the triples below were written by hand.
 
 # %%
 import numpy as np
@@ -72,7 +72,7 @@ def normalise(phrase):
 # - Strings have a method that tells letters and digits, not only those of English, from everything else, and one that removes spaces at both ends.
 # - "`\"\".join(c if c.isalnum() else \" \" for c in phrase.lower()).strip()`"
 
-# %% nbgrader={"grade": true, "grade_id": "test-normalise", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test-normalise", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 found = normalise("Customs-House")
 assert found is not None, "normalise returns nothing"
 assert found == found.lower(), f"capital letters are left: {found!r}"
@@ -125,7 +125,7 @@ def statements(triples):
 # - "Normalise all three parts, skip the triple if subject or object is empty, and append the passage's position to the list under that key."
 # - "`enumerate(triples)` gives positions; `found.setdefault((subject, relation, obj), []).append(place)` makes the list when it is needed."
 
-# %% nbgrader={"grade": true, "grade_id": "test-statements", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# %% nbgrader={"grade": true, "grade_id": "test-statements", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 read = [[("Sea", "eats", "sand"), ("sea", "eats", "Sand."), ("?", "is", "sea"), ("sea", "is", "!"), ("sea", "...", "sky")], [("sand", "meets", "Sand")], [("the sea", "Is", "wide"), ("sea", "eats", "sand")]]
 found = statements(read)
 assert found is not None, "statements returns nothing"
@@ -226,10 +226,63 @@ assert found[0, 1] not in (1, 3), f"only {'one, with 3 occurrences,' if found[0,
 assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, b-c 2; yours: {found.tolist()}"
 
 # %% [markdown]
-# ## 5. Names that are alike
+# ## 5. Pairs above a threshold
 #
-# *tide tables* and *the tide tables* mean the same and are two nodes. An encoder finds such names alike. For each pair of them a synonymy edge is added, in
-# both directions, weighted by the cosine, *on top of* what the statements say. (HippoRAG's released code lets the cosine replace the number of statements. The package has both.)
+# *tide tables* and *the tide tables* mean the same and are two nodes. An encoder gives each name a vector, and two names are alike if the cosine of
+# their vectors is above a threshold (equal to it is not above): the dot product, divided by both lengths. The vectors here may have any length but zero.
+#
+# **Predict first.** Four names have one pair with a cosine above the threshold of 0.8. How many of the sixteen entries in their matrix of cosines lie above it?
+#
+# <details><summary>Answer</summary>
+#
+# Six: the four on the diagonal, where each name meets itself with a cosine of 1, and the pair twice.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "pairs-above", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def pairs_above(vectors, threshold):
+    """vectors: (names, d), a row for each name; they stay unchanged.
+
+    Returns [(i, j, cosine)], each pair of two names above the threshold once, in any order."""
+    ### BEGIN SOLUTION
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = unit @ unit.T
+    first, second = np.nonzero(np.triu(cosines > threshold, k=1))
+    return [(i, j, cosines[i, j]) for i, j in zip(first, second)]
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="pairs-above"
+# - What must be done to the rows so that their dot products are cosines? Which half of the matrix has every pair just once?
+# - "Divide each row by its length (`np.linalg.norm` with `axis=1, keepdims=True`), multiply the result by its own transpose, and go through the entries with i smaller than j."
+# - "`cosines = unit @ unit.T`; then two loops, `for i in range(n)` and `for j in range(i + 1, n)`, that keep `(i, j, cosines[i, j])` where it is greater than the threshold."
+
+# %% nbgrader={"grade": true, "grade_id": "test-pairs-above", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+given = np.array([[2.0, 0, 0, 0], [1, 1, 1, 1], [3, 0, 0, 0], [-5, 0, 0, 0], [4, 3, 0, 0]])
+vectors = given.copy()
+found = pairs_above(vectors, 0.5)
+assert found is not None, "pairs_above returns nothing"
+assert np.array_equal(vectors, given), "the vectors that were handed in have changed: divide a copy by the lengths"
+rows = [tuple(row) for row in found]
+assert all(len(row) == 3 for row in rows), f"a list of (i, j, cosine) is expected; yours: {rows[:3]}"
+assert all(i != j for i, j, _ in rows), "a name is paired with itself: leave the diagonal out"
+cosines = {frozenset((int(i), int(j))): float(cosine) for i, j, cosine in rows}
+assert len(cosines) == len(rows), "a pair is there twice, as (i, j) and as (j, i): take one half of the matrix"
+assert all(abs(cosine) < 1.001 for cosine in cosines.values()), f"a cosine is never greater than 1, yours go up to {max(cosines.values()):.2f}: divide each vector by its length (and a distance is no cosine)"
+assert frozenset((0, 3)) not in cosines, "rows 0 and 3 point in opposite directions: their cosine is -1, which is not above the threshold"
+assert frozenset((0, 1)) not in cosines, "rows 0 and 1 have a cosine of just 0.5: equal to the threshold is not above it"
+wanted = {frozenset((0, 2)): 1, frozenset((0, 4)): 0.8, frozenset((2, 4)): 0.8, frozenset((1, 4)): 0.7}
+missing = [sorted(pair) for pair in wanted if pair not in cosines]
+assert not missing, f"above 0.5 these pairs are missing: {missing}; {'every name is compared with every other' if len(missing) < 3 else 'does each row (axis 1) have length 1 before you multiply?'}"
+assert cosines.keys() == wanted.keys() and all(np.isclose(cosines[pair], wanted[pair]) for pair in wanted), f"four pairs lie above 0.5, with cosines of 1, 0.8, 0.8 and 0.7; yours: {rows}"
+assert len(list(pairs_above(given, 0.75))) == 3, "three pairs lie above 0.75: compare with the threshold that was handed in"
+assert len(list(pairs_above(np.array([[1, 0], [21, 13.5]]), 0.8))) == 1, "a cosine of 0.84 is above 0.8: compare cosines as they are, not rounded"
+
+# %% [markdown]
+# ## 6. Synonymy edges
+#
+# For each pair a synonymy edge is added, in both directions, weighted by the cosine, *on top of* what the statements say. (HippoRAG's released code lets the
+# cosine replace the number of statements. The package has both.)
 
 # %% nbgrader={"grade": false, "grade_id": "with-synonyms", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def with_synonyms(weights, pairs):
@@ -273,7 +326,19 @@ for i, j in zip(*np.nonzero(np.triu(weights))):
     print(f"  {weights[i, j]:.0f}  {names[i]} - {names[j]}")
 
 # %% [markdown]
-# ## 6. Compare with the package
+# And which of its names are alike? Here a name's vector counts its letters, which makes a poor encoder. Look at the pairs: which threshold joins
+# names of different things?
+
+# %%
+names = list(node_positions(statements(triples)))
+letters = sorted(set("".join(names)))
+counted = np.array([[name.count(letter) for letter in letters] for name in names])
+for threshold in (0.9, 0.75):
+    for i, j, cosine in sorted(pairs_above(counted, threshold)):
+        print(f"above {threshold}: {names[i]} ~ {names[j]}, {cosine:.2f}")
+
+# %% [markdown]
+# ## 7. Compare with the package
 #
 # `knowledge_graph` and `adjacency_matrix` do the same for any corpus, with sparse matrices. Only the ratios of weights matter to a walk, so both are
 # divided by their sum. Three passages are added for this, with other spellings, with two statements about one pair of names, and with one about a pair that
@@ -302,7 +367,7 @@ assert {(position[s], r, position[o]): list(places) for (s, r, o), places in sai
 vectors = np.eye(len(position))
 one, other = position["the tide tables"], position["tide tables"]
 vectors[other] = 0.9 * vectors[one] + np.sqrt(1 - 0.9**2) * vectors[other]
-alike = with_synonyms(weights, [(one, other, 0.9)])
+alike = with_synonyms(weights, pairs_above(vectors, 0.8))
 for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
     theirs = adjacency_matrix(theirs).toarray()
     assert np.allclose(yours / yours.sum(), theirs / theirs.sum()), "the package has other weights"
@@ -451,6 +516,63 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #     weights[position[subject], position[obj]] = len(places)
 #                 weights[position[obj], position[subject]] = len(places)
 #   hint: add their weights up
+# - item: pairs-above
+#   name: a name with itself
+#   replace: k=1
+#   by: k=0
+#   hint: a name is paired with itself
+# - item: pairs-above
+#   name: each pair twice
+#   replace: np.triu(cosines > threshold, k=1)
+#   by: (cosines > threshold) & ~np.eye(len(cosines), dtype=bool)
+#   hint: a pair is there twice
+# - item: pairs-above
+#   name: dot products
+#   replace: vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+#   by: vectors
+#   hint: divide each vector by its length
+# - item: pairs-above
+#   name: columns divided by their lengths
+#   replace: vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+#   by: vectors / np.linalg.norm(vectors, axis=0, keepdims=True)
+#   hint: does each row (axis 1) have length 1
+# - item: pairs-above
+#   name: equal to the threshold
+#   replace: cosines > threshold
+#   by: cosines >= threshold
+#   hint: equal to the threshold is not above it
+# - item: pairs-above
+#   name: rounded
+#   replace: cosines > threshold
+#   by: cosines.round(1) > threshold
+#   hint: not rounded
+# - item: pairs-above
+#   name: the sign dropped
+#   replace: cosines > threshold
+#   by: abs(cosines) > threshold
+#   hint: point in opposite directions
+# - item: pairs-above
+#   name: cosines left out
+#   replace: (i, j, cosines[i, j])
+#   by: (i, j)
+#   hint: a list of (i, j, cosine) is expected
+# - item: pairs-above
+#   name: one partner for each name
+#   replace: zip(first, second)
+#   by: dict(zip(first, second)).items()
+#   hint: every name is compared with every other
+# - item: pairs-above
+#   name: a threshold of its own
+#   replace: cosines > threshold
+#   by: cosines > 0.6
+#   hint: three pairs lie above 0.75
+# - item: pairs-above
+#   name: the given vectors changed
+#   replace: unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+#   by: |-
+#     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+#         unit = vectors
+#   hint: divide a copy by the lengths
 # - item: with-synonyms
 #   name: nested lists
 #   replace: return joined

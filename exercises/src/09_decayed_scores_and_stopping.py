@@ -323,6 +323,7 @@ assert enough("mother", toy[:1]), "the word mother stands in a relation only: lo
 assert enough("Rome", toy), "Rome stands in a tail only: look at heads, relations and tails"
 assert enough("Ann Rome", toy), "Ann stands in one triple and Rome in another: the words need not stand in the same one"
 assert not enough("Who is the mother of Carl?", toy), "Carl stands nowhere in the evidence: one word that matches does not do, all have to"
+assert not enough("Ann mother Bob lives Rome Carl", toy), "five of six words are in the evidence, and Carl is not: all have to be there, not most"
 assert not enough("Who is the other Bob?", toy), "other is only a part of mother: compare whole words, not letters in a text"
 assert enough("ANN? Bob!", toy), "capitals and punctuation do not matter: take content_words of both sides"
 assert not enough("Who is Bob?", []), "without evidence nothing about Bob is known"
@@ -765,6 +766,11 @@ for _ in range(60):
 #   replace: return content_words(question) <= content_words(evidence)
 #   by: 'return any(content_words(question) <= content_words(" ".join(triple)) for triple in triples)'
 #   hint: the words need not stand in the same one
+# - item: enough
+#   name: most words are enough
+#   replace: return content_words(question) <= content_words(evidence)
+#   by: 'asked = content_words(question); return len(asked & content_words(evidence)) >= 0.75 * len(asked)'
+#   hint: all have to be there, not most
 # - item: enough
 #   name: comparison turned round
 #   replace: content_words(question) <= content_words(evidence)
