@@ -1078,3 +1078,11 @@ def test_links_wrong_names_and_what_two_mends_bring(corpus, own):
         if counts[0] != counts[1]:
             gained[q.id] = counts[1] - counts[0]
     assert gained == {"q16": 1, "q19": 1}
+
+
+def test_a_fit_that_moves_the_widths_too_puts_the_toys_passage_into_one_cluster():
+    toy = np.array([0, 0.5, 1, 2, 3.5, 4, 4.5])[:, None]
+    for seed in range(5):
+        fitted = mixture(toy, 2, seed)
+        right = fitted.predict_proba(toy)[:, int(np.argmax(fitted.means_))]
+        assert right[3] < 0.01 < 0.99 < right[4]
