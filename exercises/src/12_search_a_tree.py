@@ -172,7 +172,7 @@ assert near(low, [0.5, 9.5]), "a posterior below 0.1 counts in the fit, too: the
 
 # %%
 centres, equal = np.array([0.0, 4.0]), np.array([0.5, 0.5])
-for step in range(100):
+for _ in range(100):
     centres = np.asarray(moved(passages, np.asarray(posteriors(passages, centres, 1.0, equal))))
 belongs = np.asarray(posteriors(passages, centres, 1.0, equal))
 print("means:", *centres.round(2), " clusters:", *members(belongs))
@@ -231,7 +231,7 @@ assert abs(float(bic(np.full(2000, 0.1), 1)) - 9217.9) < 1, "with two thousand h
 # %%
 for starts in ([2.0], [0.0, 4.0], [0.0, 2.0, 4.0]):
     centres, equal = np.array(starts), np.full(len(starts), 1 / len(starts))
-    for step in range(100):
+    for _ in range(100):
         centres = np.asarray(moved(passages, np.asarray(posteriors(passages, centres, 1.0, equal))))
     bells = np.exp(-0.5 * np.subtract.outer(passages, centres) ** 2) / np.sqrt(2 * np.pi)
     print(len(starts), "curves: BIC", round(float(bic(bells @ equal, len(starts))), 1))
