@@ -749,7 +749,7 @@ def test_which_change_repairs_each_of_the_ten_failures(corpus, as_written, mende
     }  # fmt: skip
 
 
-def test_most_of_what_one_node_gains_is_its_list_of_spellings(corpus, as_written):
+def test_the_listed_spellings_joined_by_edges_and_as_one_node(corpus, as_written):
     """The eight people's spellings joined by edges, no others; and what one node does to q16."""
     asked = [q for q in corpus.questions if q.kind == "path-finding"]
     people = [list(dict.fromkeys(map(plain, q.answers))) for q in asked]

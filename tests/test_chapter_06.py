@@ -766,6 +766,12 @@ def test_the_distances_at_which_each_search_alone_finds_gold(corpus, model, aske
     assert [counts(each)[:2] for each in sums] == [(17, 0), (22, 5), (3, 6)]
 
 
+def right(corpus, method, task=None):
+    """For each question: is the answer an exact match?"""
+    texts = [a.text for a in evaluate_answers(method, corpus.questions, task=task)[1]]
+    return np.array([exact_match(t, q.answers) == 1 for t, q in zip(texts, corpus.questions)])
+
+
 @needs_data
 @pytest.mark.slow
 def test_right_answers_that_the_passages_do_not_hold_are_the_models_memory(
@@ -773,15 +779,10 @@ def test_right_answers_that_the_passages_do_not_hold_are_the_models_memory(
 ):
     dense, blind = (mr.METHODS[n].build(corpus, llm="recorded") for n in ("dense", "zeroshot"))
 
-    def ask(method, task=None):
-        texts = [a.text for a in evaluate_answers(method, corpus.questions, task=task)[1]]
-        pairs = zip(texts, corpus.questions)
-        return np.array([exact_match(text, q.answers) == 1 for text, q in pairs])
-
-    none = ask(blind)
+    none = right(corpus, blind)
     wanted = {"dense": (30, 11, 10, 28, 23), "hippo": (39, 9, 7, 19, 16)}
     for name, method, found in (("dense", dense, rows["dense"][2]), ("hippo", model, asked())):
-        closed, opened = ask(method, "answer"), ask(method, "answer_open")
+        closed, opened = (right(corpus, method, task) for task in ("answer", "answer_open"))
         missing, extra = closed & (recall_at_5(corpus, found) < 100), opened & ~closed
         each = closed, missing, missing & none, extra, extra & none
         assert tuple(int(one.sum()) for one in each) == wanted[name]
@@ -1018,13 +1019,9 @@ def test_seven_of_ten_other_values_gain_more_and_four_intervals_hold_zero(corpus
 def test_with_the_open_prompt_both_methods_have_all_that_no_passages_have(corpus, model):
     dense, blind = (mr.METHODS[n].build(corpus, llm="recorded") for n in ("dense", "zeroshot"))
 
-    def ask(method, task=None):
-        texts = [a.text for a in evaluate_answers(method, corpus.questions, task=task)[1]]
-        pairs = zip(texts, corpus.questions)
-        return np.array([exact_match(text, q.answers) == 1 for text, q in pairs])
-
-    none = ask(blind)
-    replies = [ask(method, task) for task in ("answer", "answer_open") for method in (dense, model)]
+    none = right(corpus, blind)
+    tasks = "answer", "answer_open"
+    replies = [right(corpus, method, task) for task in tasks for method in (dense, model)]
     split = [(int((hits & none).sum()), int((hits & ~none).sum())) for hits in replies]
     assert split == [(22, 8), (29, 10), (45, 13), (45, 10)] and none.sum() == 45
 
