@@ -192,18 +192,24 @@ def test_each_search_of_the_tree_finds_one_gold_passage_that_the_other_misses(co
     assert found[0] - found[1] == {("q04", "p08")} and found[1] - found[0] == {("q15", "p06")}
 
 
-def test_one_list_finds_more_gold_than_traversal_at_five_sizes(corpus, tree):
-    counts = {"one list": [], "traversal": []}
+def test_one_list_finds_more_gold_than_traversal_at_five_sizes_and_less_than_vector_search(
+    corpus, tree, flat
+):
+    counts = {"one list": [], "traversal": [], "vector search": []}
     for k in (1, 2, 3, 4, 5):
         walker = tree.with_options(search="traversal", k=k)
-        for name, method in (("one list", tree), ("traversal", walker)):
+        for name, method in (("one list", tree), ("traversal", walker), ("vector search", flat)):
             found = [{*method.retrieve(q.text, k=2 * k + 1).ids} for q in corpus.questions]
             counts[name].append(
                 sum(len({*q.gold} & ids) for q, ids in zip(corpus.questions, found))
             )
             if name == "traversal":
                 assert {len(each) for each in found} == {2 * k + 1}, "a root, summaries, leaves"
-    assert counts == {"one list": [22, 26, 27, 28, 30], "traversal": [11, 19, 23, 26, 26]}
+    assert counts == {
+        "one list": [22, 26, 27, 28, 30],
+        "traversal": [11, 19, 23, 26, 26],
+        "vector search": [26, 27, 31, 34, 37],
+    }
 
 
 def test_traversal_reaches_the_nearest_node_of_q04_from_six_nodes_a_layer_on(corpus, tree):
