@@ -945,3 +945,46 @@ def test_what_the_paths_of_model_and_rule_hang_on(mended):
     links.remove_edges_from(list(links.subgraph(years).edges))
     paths = list(nx.all_shortest_paths(links, MEDAL, DISEASE))
     assert sum("katarzyna wąsik" in path for path in paths) == 2 and len(paths) == 7
+
+
+def test_eight_questions_are_path_finding_and_six_bridge(corpus):
+    kinds = Counter(q.kind for q in corpus.questions)
+    assert (len(corpus.questions), kinds["path-finding"], kinds["bridge"]) == (24, 8, 6)
+    asked = [q for q in corpus.questions if q.kind in ("path-finding", "bridge")]
+    assert {q.id: len(q.gold) for q in asked if len(q.gold) != 2} == {"q16": 3}
+
+
+def test_an_edge_between_her_two_names_joins_the_medal_to_the_disease(corpus, notes):
+    gold = [chunk for chunk in corpus.chunks if chunk.id in corpus.question("q14").gold]
+    links = nx.Graph(graphs.knowledge_graph(gold, notes).to_networkx())
+    assert not nx.has_path(links, MEDAL, DISEASE)
+    links.add_edge("katarzyna wasik", "katarzyna wąsik")
+    path = [MEDAL, "katarzyna wasik", "katarzyna wąsik", DISEASE]
+    assert list(nx.all_shortest_paths(links, MEDAL, DISEASE)) == [path]
+
+
+def test_of_the_figures_thresholds_only_the_lowest_joins_the_surname(as_written):
+    encoder, graph = minirag.load_encoder("minilm"), as_written["model"]
+    vectors = encoder.encode([node.name for node in graph.nodes])
+    her = {"wąsik", "katarzyna wąsik"}
+    alike = {t: synonyms(graphs.with_synonymy(graph, vectors, t)) for t in (0.6, 0.65, 0.8)}
+    assert [her in some for some in alike.values()] == [True, False, False]
+    assert [len(some) for some in alike.values()] == [460, 295, 58]
+
+
+def test_without_the_universitys_edge_two_of_four_shortest_paths_reach_q13(corpus, mended):
+    links = nx.Graph(mended["model"].to_networkx())
+    assert through(corpus, links).split()[0] == "0/1"
+    links.remove_edge("university of veldmark", "veldmark university")
+    assert through(corpus, links).split()[0] == "2/4"
+    assert nx.shortest_path_length(links, *ENDS["q13"]) == 4
+
+
+def test_each_reached_case_has_a_right_edge_and_nine_more_have_one(corpus, as_written, mended):
+    linked, hits = set(), set()
+    for name, graph in as_written.items():
+        hits |= {(name, id) for id in reached(corpus, nx.Graph(mended[name].to_networkx()))}
+        linked |= {(name, id) for id in ENDS
+                   if across(corpus, graph, mended[name], corpus.question(id))}  # fmt: skip
+    assert hits < linked and (len(hits), len(linked)) == (5, 14)
+    assert ("model", "q13") in linked - hits

@@ -51,7 +51,7 @@ sum(map(len, triples))
 # too), and spaces at the two ends are removed. Spaces inside stay as many as they are. Letters stay, an accented one too
 # if it is one character, as *Ó* is, and so do Chinese characters.
 #
-# **Predict first.** What becomes of *Ó Briain* if only a to z are kept? And of *...*?
+# **Predict first.** What becomes of *Ó Briain* if of all letters only a to z are kept? And of *...*?
 #
 # <details><summary>Answer</summary>
 #
@@ -144,7 +144,7 @@ assert ("sea", "", "sky") in found and len(found) == 4, f"four statements remain
 # %% [markdown]
 # ## 3. Nodes
 #
-# Every subject and every object is a node. They are numbered as they first appear, so that the same text always gives the same graph.
+# Every subject and every object is a node. They are numbered as they first appear, so that the same triples always give the same graph.
 
 # %% nbgrader={"grade": false, "grade_id": "node-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def node_positions(found):
