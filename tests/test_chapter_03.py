@@ -988,3 +988,27 @@ def test_each_reached_case_has_a_right_edge_and_nine_more_have_one(corpus, as_wr
                    if across(corpus, graph, mended[name], corpus.question(id))}  # fmt: skip
     assert hits < linked and (len(hits), len(linked)) == (5, 14)
     assert ("model", "q13") in linked - hits
+
+
+def test_the_rule_without_the_years_edge_and_without_the_universitys(corpus, mended):
+    """The first lets two of eleven shortest paths through the answer, the second none of five."""
+    rule = nx.Graph(mended["rule"].to_networkx())
+    assert nx.shortest_path_length(rule, *ENDS["q13"]) == 3
+    rule.remove_edge("university of veldmark", "veldmark university")
+    assert through(corpus, rule).split()[0] == "0/5"
+    assert nx.shortest_path_length(rule, *ENDS["q13"]) == 4
+    rule = nx.Graph(mended["rule"].to_networkx())
+    rule.remove_edge("2011", "2012")
+    assert through(corpus, rule).split()[1] == "2/11"
+
+
+def test_the_fourteen_right_edges_alone_reach_seven_cases(corpus, as_written, mended):
+    """The model's q19 is none of them: its two ends are neighbours."""
+    found = {}
+    for name, graph in as_written.items():
+        links = nx.Graph(graph.to_networkx())
+        for q in map(corpus.question, ENDS):
+            links.add_edges_from(map(tuple, across(corpus, graph, mended[name], q)))
+        found[name] = " ".join(reached(corpus, links))
+    assert found == {"rule": "q14", "model": "q13 q20", "notes": "q13 q14 q16 q20"}
+    assert nx.Graph(as_written["model"].to_networkx()).has_edge(*ENDS["q19"])

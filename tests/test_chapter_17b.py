@@ -167,16 +167,22 @@ def test_the_first_lines_on_files_and_graph_databases_run(tmp_path):
 
 
 @pytest.mark.paper("Survey", "lessons")
-def test_each_lesson_has_its_mark_and_one_word_for_what_is_missing():
-    cells = [cell.source for cell in read_notebook(NOTEBOOK).cells]
-    [table] = [text for text in cells if "| **L2**" in text]
-    rows = [line.split("|") for line in table.splitlines() if line.startswith("| **L")]
-    marks = {re.search(r"L\d", row[1])[0]: (row[2].strip(), row[3].strip()) for row in rows}
-    assert list(marks) == [f"L{i}" for i in range(1, 10)]
-    legend = re.findall(r"(?m)^- \*\*(\w+)\*\*: ", table)
-    assert {missing for _, missing in marks.values()} == set(legend) and len(legend) == 4
-    assert marks.pop("L2")[0].startswith("holds in part: ")
-    assert {mark for mark, _ in marks.values()} == {"cannot be seen here"}
+def test_each_lesson_has_a_verdict_by_the_rule_that_is_told(stored):
+    """Agrees: its way and p x 5 below 0.05; does not: as clearly the other way."""
+    [text] = [c.source for c in read_notebook(NOTEBOOK).cells if "**Agrees**" in c.source]
+    agrees, rest = text.split("**Agrees**")[1].split("**Does not:** no lesson.")
+    untested = rest.split("**Cannot be tested here**")[1].split("**The opportunities.**")[0]
+    found = [re.findall(r"\*\*(L\d)\*\*", part) for part in (agrees, untested)]
+    assert found == [["L2", "L5", "L7", "L8"], ["L3", "L2", "L1", "L4", "L6", "L9"]]
+    rows, verdicts = of_table(stored, "musique_train by GPT-3.5: "), []
+    for first, second, way in (
+        ("vgraphrag-cc", "vanilla", 1), ("vgraphrag-cc", "graphrag-cc", 1),
+        ("graphrag-local", "graphrag-er", 1), ("tog", "vanilla", -1), ("dalk", "vanilla", -1),
+    ):  # fmt: skip
+        x, y = (round(rows[name]["cover@1k"]) for name in (first, second))
+        assert way * (x - y) > 0, "no difference goes against its lesson"
+        verdicts += [5 * fisher_exact([[x, 100 - x], [y, 100 - y]]).pvalue < 0.05]
+    assert verdicts == [False, False, True, True, True]
 
 
 def test_who_stands_beside_whom_changes_coverage_at_one_cut(stored):
@@ -240,10 +246,10 @@ def test_every_opportunity_has_a_line_that_runs(tmp_path):
     assert {(head, tail) for head, _, tail in found["O5"]} <= ends, "no triple is turned round"
     assert [corpus.chunks[i].id for i in found["O3"]] == ["p15", "p06", "p32", "p30", "p36"]
     assert [len(each.ids) for each in found["O7"]] == [5, 5] and len(found["O4"].documents) == 1
-    assert found["O8"].round(1) == 86.1 and names["by_walk"].mean().round(1) == 81.9
+    assert found["O8"].round(1) == 80.6 and names["by_walk"].mean().round(1) == 81.9
     limits = [np.where(names["words"] > n, names["by_words"], names["by_walk"]).mean()
               for n in range(5, 20)]  # fmt: skip
-    assert 5 + int(np.argmax(limits)) == 11
+    assert 5 + int(np.argmax(limits)) == 11  # chosen on the same questions: 86.1; told before
 
 
 def test_bm25_with_twelve_passages_misses_one_question():
@@ -438,18 +444,45 @@ def test_told_before_which_methods_change_when_passages_are_joined(stored):
 
 
 @pytest.mark.paper("Survey", "tab-10")
-def test_vgraphrag_is_first_in_table_10_and_not_ahead_of_raptor_on_musique():
-    """By an unpaired test on its three thousand questions, seven looks."""
+def test_vgraphrag_is_first_in_table_10_and_ahead_of_raptor_only_after_few_looks():
+    """By an unpaired test, in the columns whose shares are whole counts of questions."""
     survey = load_expected("survey_tables")
     columns, rows = survey["table_10"]["columns"], survey["table_10"]["rows"]
-    n, place = survey["table_4"]["rows"]["MusiqueQA"][1], columns.index("MusiqueQA Accuracy")
-    for i in range(len(columns)):
+    whole, ahead, few = [], {}, []
+    for i, measure in enumerate(columns):
         assert max(rows, key=lambda name: rows[name][i] or 0) == "vgraphrag"
-    right = {name: round(row[place] * n / 100) for name, row in rows.items()}
-    best = right.pop("vgraphrag")
-    close = [
-        name
-        for name, count in right.items()
-        if 7 * fisher_exact([[best, n - best], [count, n - count]]).pvalue > 0.05
-    ]
-    assert close == ["raptor"] and "vgraphrag" not in survey["table_7"]["rows"]
+        n = survey["table_4"]["rows"][measure.split()[0]][1]
+        shares = {name: row[i] * n / 100 for name, row in rows.items() if row[i] is not None}
+        if any(abs(share - round(share)) > 0.02 for share in shares.values()):
+            continue
+        whole.append(measure)
+        right = {name: round(share) for name, share in shares.items()}
+        best = right.pop("vgraphrag")
+        p = {
+            name: fisher_exact([[best, n - best], [count, n - count]]).pvalue
+            for name, count in right.items()
+        }
+        ahead[measure] = sum(28 * each < 0.05 for each in p.values())
+        assert len(p) == 7 and 28 * p["raptor"] > 0.05
+        few += [measure] if 4 * p["raptor"] < 0.05 else []
+    assert whole == ["MultihopQA Accuracy", "MusiqueQA Accuracy", "ALCE STREM", "ALCE STRHIT"]
+    assert [*ahead.values()] == [5, 6, 3, 5]
+    assert few == [measure for measure in whole if measure != "MusiqueQA Accuracy"]
+    assert "vgraphrag" not in survey["table_7"]["rows"]
+
+
+def test_of_three_passages_or_more_nobody_can_be_ahead_after_nine_looks():
+    corpus, least = mr.load_corpus("professors"), {}
+    for k in range(1, 41):
+        run = run_bench(corpus, ["vanilla"], extraction="annotations", k=k)
+        missed = int((by_method(run, "vanilla", "cover@8k") == 0).sum())
+        least[k] = min(1, 9 * 2 / 2**missed)
+    assert [k for k, p in least.items() if p < 0.05] == [1, 2]
+    assert (round(least[3], 3), round(least[5], 3)) == (0.07, 0.141)
+
+
+def test_dalk_is_above_vanilla_in_two_columns_of_table_5():
+    table = load_expected("survey_tables")["table_5"]
+    dalk, flat = table["rows"]["dalk"], table["rows"]["vanilla"]
+    above = [c for c, a, b in zip(table["columns"], dalk, flat) if None not in (a, b) and a > b]
+    assert above == ["MultihopQA Accuracy", "MultihopQA Recall"]

@@ -232,9 +232,14 @@ three = [np.array([[0.8, 0.6], [0.0, 1.0], [-0.6, 0.8]]), np.array([[-1.0, 0.0]]
 found = np.asarray(maxsim_all(question, *pad(three)))
 by_hand = np.array([sum(max(float(a @ b) for b in passage) for a in question) for passage in three])
 assert np.shape(found) == (3,), f"three passages have three scores; yours has shape {np.shape(found)}"
-assert not np.isclose(found[1], 0), "the second passage fits badly, -1.6, but gets 0: its padding, with the cosine 0, has won the maximum"
-assert np.isfinite(found).all(), "a score is infinite: padded places may not reach the sum; over which axis does the maximum go?"
+assert found[0] > -2 and not np.isclose(found[0], 0), f"the first passage has no padding and gets {found[0]:.2f} instead of 1.76: are its real rows left out? The mask is True where a row is real"
 assert not np.isclose(found[0], (question @ three[0].T).max(axis=0).sum()), "the first passage has no padding and gets 2.04 instead of 1.76: you keep one maximum for each of its tokens; there is one for each token of the question"
+unknown = [np.array([[-1.0, 0.0], [0.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])]
+blank = maxsim_all(question, *pad(unknown))[0]
+assert not np.isclose(blank, -1.6), f"a passage with a real row of zeros, a token without a direction, gets {blank:.2f}: that row's cosine 0 counts, so the score is 0. Only the mask knows what is padding"
+assert not np.isclose(found[1], 1.6), "the second passage fits badly, -1.6, but gets 1.6: a cosine keeps its sign"
+assert not np.isclose(found[1], 0), "the second passage fits badly, -1.6, but gets 0: its padding, with the cosine 0, has won the maximum"
+assert np.isfinite(found).all(), "a score is infinite or not a number: padded places may not reach the sum, and no real row may be left out"
 assert not (found[1] > by_hand[1] + 1e-6 and np.allclose(found[[0, 2]], by_hand[[0, 2]])), f"the second passage gets {found[1]:.2f} instead of -1.6: its padding still wins against a real cosine of -1, so it must stand lower than any cosine"
 assert not np.allclose(2 * found, by_hand), "you take the mean over the question's tokens; MaxSim is their sum"
 assert not any(np.allclose(found * lengths, by_hand) for lengths in ([3, 1, 2], np.sqrt([3, 1, 2]), np.full(3, 3), np.full(3, np.sqrt(3)))), "you divide the sums by a length or its root: a long passage is not made smaller"
@@ -242,9 +247,6 @@ assert np.allclose(found, by_hand), f"one passage after the other gives {by_hand
 longer = np.vstack([question, [[0.0, 1.0]]])
 wanted = [sum(max(float(a @ b) for b in passage) for a in longer) for passage in three]
 assert np.allclose(maxsim_all(longer, *pad(three)), wanted), "a question of three tokens gets other sums: does a number of tokens, a mean perhaps, stand in your code?"
-unknown = [np.array([[-1.0, 0.0], [0.0, 0.0]]), np.array([[-1.0, 0.0], [0.0, -1.0], [-1.0, 0.0]])]
-found = maxsim_all(question, *pad(unknown))
-assert np.isclose(found[0], 0), f"the first passage has a real row of zeros, a token without a direction: its cosine 0 counts, so the score is 0; yours: {found[0]:.2f}. Only the mask knows what is padding"
 
 # %% [markdown]
 # ## 5. What one vector loses
@@ -384,6 +386,21 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   by: argmin
 #   hint: the places of the worst token
 # - item: maxsim-all
+#   name: mask upside down
+#   replace: cosines, -np.inf)
+#   by: -np.inf, cosines)
+#   hint: are its real rows left out
+# - item: maxsim-all
+#   name: cosines without their sign
+#   replace: question @ rows.transpose(0, 2, 1)
+#   by: abs(question @ rows.transpose(0, 2, 1))
+#   hint: but gets 1.6
+# - item: maxsim-all
+#   name: cosines of zero taken for padding
+#   replace: mask[:, None, :]
+#   by: cosines != 0
+#   hint: a token without a direction
+# - item: maxsim-all
 #   name: padding may win
 #   replace: -np.inf
 #   by: "0"
@@ -404,12 +421,12 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   by: rows.any(axis=2)[:, None, :]
 #   hint: Only the mask knows what is padding
 # - item: maxsim-all
-#   name: maximum over the wrong axis
-#   replace: cosines.max(axis=2).sum(axis=1)
-#   by: cosines.max(axis=1).sum(axis=1)
+#   name: padding that is not a number
+#   replace: -np.inf
+#   by: np.nan
 #   hint: padded places may not reach the sum
 # - item: maxsim-all
-#   name: maximum over the wrong axis, padding at -1
-#   replace: "-np.inf)\n    return cosines.max(axis=2)"
-#   by: "-1)\n    return cosines.max(axis=1)"
+#   name: maximum over the wrong axis
+#   replace: cosines.max(axis=2)
+#   by: cosines.max(axis=1)
 #   hint: you keep one maximum for each of its tokens

@@ -214,16 +214,16 @@ def edge_weights(found):
 # - "`weights[i, j] += len(places)` and `weights[j, i] += len(places)`, with i and j from `node_positions(found)`, only if subject and object differ."
 
 # %% nbgrader={"grade": true, "grade_id": "test-edge-weights", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-said = {("a", "likes", "b"): [0, 0, 4], ("b", "fears", "a"): [1], ("c", "is", "c"): [2], ("b", "sees", "c"): [3, 3]}
+said = {("a", "likes", "b"): [0, 0, 4], ("b", "fears", "a"): [1], ("c", "is", "c"): [2], ("b", "sees", "c"): [3, 3, 3]}
 found = edge_weights(said)
-assert isinstance(found, np.ndarray), f"edge_weights returns a numpy array; yours is of type {type(found).__name__}"
-assert np.shape(found) == (3, 3), f"three nodes make a (3, 3) matrix; yours: {np.shape(found)}"
+assert isinstance(found, np.ndarray) and found.shape == (3, 3), f"edge_weights returns a numpy array; three nodes make it (3, 3); yours: {type(found).__name__} {getattr(found, 'shape', '')}"
 assert found[2, 2] == 0, "c is joined to itself: a walker would stand still there, so self-loops are left out"
 assert found[1, 2] == found[2, 1] != 0, f"from b to c and back: {'the weights differ' if found[1, 2] and found[2, 1] else 'every statement counts in both directions'}"
+assert not np.allclose(2 * found, [[0, 4, 0], [4, 0, 3], [0, 3, 0]]), "every weight is half of what it should be: each direction gets the full number of occurrences"
 assert (found[1, 2], found[0, 1]) != (1, 3), "a statement that one passage makes twice counts twice: you count its passages, each once, in the place of its occurrences"
-assert found[1, 2] != 1, "a statement that was made twice weighs 1: count its occurrences, not its existence"
+assert found[1, 2] != 1, "a statement that was made three times weighs 1: count its occurrences, not its existence"
 assert found[0, 1] not in (1, 3), f"only {'one, with 3 occurrences,' if found[0, 1] == 3 else 'the last'} of the two statements between a and b counts: add their weights up"
-assert found.tolist() == [[0, 4, 0], [4, 0, 2], [0, 2, 0]], f"a-b weighs 3 + 1, b-c 2; yours: {found.tolist()}"
+assert found.tolist() == [[0, 4, 0], [4, 0, 3], [0, 3, 0]], f"a-b weighs 3 + 1, b-c 3; yours: {found.tolist()}"
 
 # %% [markdown]
 # ## 5. Pairs above a threshold
@@ -271,6 +271,7 @@ assert len(cosines) == len(rows), "a pair is there twice, as (i, j) and as (j, i
 assert all(abs(cosine) < 1.001 for cosine in cosines.values()), f"a cosine is never greater than 1, yours go up to {max(cosines.values()):.2f}: divide each vector by its length (and a distance is no cosine)"
 assert frozenset((0, 3)) not in cosines, "rows 0 and 3 point in opposite directions: their cosine is -1, which is not above the threshold"
 assert frozenset((0, 1)) not in cosines, "rows 0 and 1 have a cosine of just 0.5: equal to the threshold is not above it"
+assert len(list(pairs_above(np.array([[1.0, 0], [0, 1], [1, 0]]), 0.3))) == 1, "rows 0 and 2 are equal, and row 1 stands between them: compare each row with every later one, not with the next only"
 wanted = {frozenset((0, 2)): 1, frozenset((0, 4)): 0.8, frozenset((2, 4)): 0.8, frozenset((1, 4)): 0.7}
 missing = [sorted(pair) for pair in wanted if pair not in cosines]
 assert not missing, f"above 0.5 these pairs are missing: {missing}; {'every name is compared with every other' if len(missing) < 3 else 'does each row (axis 1) have length 1 before you multiply?'}"
@@ -619,3 +620,13 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   replace: weights.astype(float)
 #   by: weights.copy()
 #   hint: cuts fractions off
+# - item: edge-weights
+#   name: half of every weight
+#   replace: return weights
+#   by: return weights / 2
+#   hint: every weight is half of what it should be
+# - item: pairs-above
+#   name: neighbouring rows only
+#   replace: k=1))
+#   by: k=1) & np.eye(len(cosines), k=1, dtype=bool))
+#   hint: not with the next only

@@ -253,13 +253,13 @@ assert not near(ends, percentiles(0.025, 0.975)), "np.percentile counts from 0 t
 singles = [np.percentile(np.repeat(after - before, often), [2.5, 97.5]) for often in (1, 10_000)]
 assert not any(near(ends, each) for each in singles), "your percentiles are those of single gains: take the mean of each draw first, then the percentiles of the means"
 assert not np.array_equal(ends, np.ravel(interval(before, after, np.random.default_rng(1)))), "two seeds give the same interval to the last digit: either your draws do not come from the `rng` that is handed in, or you take something else of a draw than its mean"
+assert not near((np.array(ends) - ours.mean()) * 30**0.5 + ours.mean(), percentiles(2.5, 97.5)), "your interval is narrower by the root of 30: the spread of the means is already that of a mean, so do not divide again"
 assert not near(np.array(ends) / 30, percentiles(2.5, 97.5)), "your draws are added up: take their means"
 assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: before and after are drawn from different questions. Draw the gains, so that the pair stays together; and draw as many questions as there are"
 assert near(ends, percentiles(2.5, 97.5)), f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
 one = np.ravel(interval(before, after, np.random.default_rng(0), 1))
 assert abs(one[1] - one[0]) < 1e-9, "with draws = 1 there is one mean, and low is high: is `draws` used?"
-few = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0)))
-wanted = np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5])
+few, wanted = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0))), np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5])
 assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code?"
 skewed = np.ravel(interval(np.zeros(10), np.array([100.0] + [0] * 9), np.random.default_rng(0)))
 assert np.abs(skewed - [0, 30]).max() < 5, f"one gain of 100 and nine of zero: the interval is about 0 to 30; yours: {skewed.round(1).tolist()}. Gains of zero are drawn, too, and the ends are percentiles of the means, as they are"
@@ -361,7 +361,7 @@ for filled in (False, True):
     for other in ("base", "flat search"):
         before, after = levels(other, filled), levels("relationship VDB", filled)
         low, high = interval(before, after, np.random.default_rng(0))
-        mean = gains(before, after).mean()
+        mean = np.mean(gains(before, after))
         print(f"{'filled' if filled else 'left empty':10}  over {other:11} {mean:+5.1f}",
               f"({low:.1f} to {high:.1f}) {verdict(low, high):12}",
               "up, down, equal:", *count(gains(before, after)))
@@ -388,7 +388,7 @@ for name in ("relationship VDB", "flat search"):
     before, after = by_list["base"], by_list[name]
     theirs = metrics.interval(after - before)
     mine = interval(before, after, np.random.default_rng(0))
-    assert np.abs(np.ravel(mine) - theirs).max() < 1.5, f"the package's interval is {theirs}; yours: {mine}"
+    assert np.abs(np.ravel(mine) - theirs).max() < 1.5, f"the package's interval goes from {theirs[0]:.1f} to {theirs[1]:.1f}; yours: {np.round(np.ravel(mine), 1).tolist()}. If the test of `interval` complains, too, mend that first"
     up, down, _ = count(gains(before, after)) if not isinstance(count(gains(before, after)), dict) else count(gains(before, after)).values()
     assert (up, down) == ((after > before).sum(), (after < before).sum()), "`gains` or `count` (section 3) differ from the package's recalls; if their own tests complain, too, mend those first"
     inconclusive = metrics.verdict(*theirs, even=0) == "inconclusive"
@@ -567,6 +567,11 @@ for name in ("relationship VDB", "flat search"):
 #         gained = gained[gained != 0]
 #         means = rng
 #   hint: Gains of zero are drawn, too
+# - item: interval
+#   name: divided by the root again
+#   replace: low, high = np.percentile(means, [2.5, 97.5])
+#   by: low, high = means.mean() + (np.percentile(means, [2.5, 97.5]) - means.mean()) / len(gained) ** 0.5
+#   hint: do not divide again
 # - item: interval
 #   name: not paired
 #   replace: rng.choice(gained, (draws, len(gained))).mean(axis=1)

@@ -151,6 +151,7 @@ def moved(x, shares):
 
 # %% nbgrader={"grade": true, "grade_id": "test-moved", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
 x, shares = np.array([0.0, 2.0, 10.0]), np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
+uneven = np.array([[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]])
 found = moved(x, shares)
 assert found is not None, "moved returns nothing: return one mean for each curve"
 assert np.size(found) == 2, f"two curves have two means; yours: {found}"
@@ -166,6 +167,9 @@ assert not near(found, [22 / 3, 2 / 3]), "your means are in the wrong order: cur
 assert near(found, [2 / 3, 22 / 3]), f"the new means are 0.667 and 7.333; yours: {found.round(3).tolist()}"
 low = np.ravel(np.asarray(moved(np.array([0.0, 10]), np.array([[0.95, 0.05], [0.05, 0.95]])), dtype=float))
 assert near(low, [0.5, 9.5]), "a posterior below 0.1 counts in the fit, too: the threshold belongs to the clusters alone"
+heavy = np.ravel(np.asarray(moved(x, uneven), dtype=float))
+assert not near(heavy, [5.6 / 1.5, 6.4 / 1.5]), "you divide every curve by the same sum: a curve's mean is divided by the sum of its own posteriors"
+assert near(heavy, [5.6 / 2.1, 6.4 / 0.9]), f"with posteriors that sum to 2.1 and 0.9 the means are 2.667 and 7.111; yours: {heavy.round(3).tolist()}"
 
 # %% [markdown]
 # Both steps together, for the seven toy passages, from the guess 0 and 4:
@@ -282,6 +286,7 @@ assert found != [0, 1, 2, 3], "you choose the right nodes and leave them in the 
 assert found != [1, 3, 0, 5], "you take the distance between the ends of the vectors: take the cosine, for which length does not count"
 assert found == [1, 3, 2, 0], f"the order is [1, 3, 2, 0]; yours: {found}"
 assert flat(one_list(asked, at((0.5, 1), (0.95, 4), (0.99, 0.1)), 1)) == [2], "a short vector in the question's direction is the nearest: its length does not count, nor how far its end is"
+assert flat(one_list(asked, at(*[(0.9, 1), (0.5, 1), (0.2, 1)] * 20), 5)) == [0, 3, 6, 9, 12], "twenty nodes share each cosine here: of equal ones the smaller position comes first, so sort with kind='stable'"
 assert len(flat(one_list(asked, nodes[:3], 10))) == 3, "with k = 10 and three nodes all three are returned"
 
 # %% [markdown]
@@ -328,8 +333,7 @@ try:
     found, broken = go_down(asked, nodes, below, [10], 2), ""
 except KeyError as error:
     found, broken = [], f"a leaf has no entry in children ({error}): it has no children, and that is no error"
-assert not broken, broken
-assert found is not None, "go_down returns nothing: return the list of all kept nodes"
+assert not broken and found is not None, broken or "go_down returns nothing: return the list of all kept nodes"
 assert all(np.ndim(each) == 0 for each in found), "return one flat list of numbers: neither a list for each layer nor pairs"
 found = flat(found)
 assert found != [0, 3], "these are the leaves alone: return all nodes that were kept, the summaries, too"
@@ -337,6 +341,7 @@ assert found != [7, 8, 0, 3], "the top layer is missing: its kept nodes are part
 assert found != [10, 7, 8], "you stop above the leaves: go on until nobody kept has children"
 assert found != [10, 7, 8, 5, 0] and found != [10, 7, 8, 9, 5, 0, 3], "node 5 is found, but its parent 9 was not kept: the next layer has the children of the kept nodes only"
 assert found != [10, 7, 8, 0, 2, 3, 2] and found != [10, 7, 8, 0, 2, 3], "you keep k below each node: of the children of all kept nodes together there are k"
+assert found[-1:] != [10] or len(found) == 5, "your list ends with the top: it begins there, and goes down"
 assert len(found) != 8 and len(found) != 11, "yours keeps every child: of each layer only the k nearest are kept"
 assert found != [0, 7, 3, 8, 10], "your list is sorted by cosine: it goes from the top down, layer by layer"
 assert found != [0, 3, 7, 8, 10], "your list goes from the leaves up: the top comes first"
@@ -348,6 +353,7 @@ shared = at(*[(0.95 if place == 2 else each, 1) for place, each in enumerate(cos
 assert flat(go_down(asked, shared, below, [10], 2)) == [10, 7, 8, 2, 0], "node 2 is below two kept nodes, and counts once: [10, 7, 8, 2, 0]"
 assert flat(go_down(asked, nodes, below, [9, 7], 1)) == [7, 0], "with the top layer [9, 7] and k = 1 only 7 is kept of it: the top layer is chosen from, too"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) == [3, 9, 5, 6], "a leaf may stand in the top layer; it is kept, and the search goes on below the others: [3, 9, 5, 6]"
+assert flat(go_down(asked, nodes, {10: [9], 9: [8], 8: [7], 7: [6], 6: [0]}, [10], 1)) == [10, 9, 8, 7, 6, 0], "this tree has six layers, and your search ends before its leaf: go on as long as somebody kept has children"
 level = at(*[(0.5, 1)] * 11)
 assert flat(go_down(asked, level, below, [10], 2)) == [10, 7, 8, 0, 1], "all cosines are equal here: of equal ones the smaller numbers are kept, [10, 7, 8, 0, 1]"
 
@@ -526,6 +532,11 @@ for k in (1, 2, 4):
 #   by: return (shares > 0.1).T @ x / (shares > 0.1).sum(axis=0)
 #   hint: a little counts in full
 # - item: moved
+#   name: the same sum for all
+#   replace: shares.sum(axis=0)
+#   by: (shares.sum() / shares.shape[1])
+#   hint: you divide every curve by the same sum
+# - item: moved
 #   name: mean posteriors
 #   replace: shares.T @ x / shares.sum(axis=0)
 #   by: shares.mean(axis=0)
@@ -590,6 +601,22 @@ for k in (1, 2, 4):
 #   replace: 'np.argsort(-cosines, kind="stable")[:k].tolist()'
 #   by: 'sorted(cosines.tolist())[::-1][:k]'
 #   hint: return the positions of the nodes
+# - item: one-list
+#   name: unstable, turned round
+#   replace: 'np.argsort(-cosines, kind="stable")[:k]'
+#   by: 'np.argsort(cosines)[::-1][:k]'
+#   hint: so sort with kind='stable'
+# - item: go-down
+#   name: three layers
+#   replace: '    return kept + go_down(question, vectors, children, list(below), k)'
+#   by: |2-
+#         for _ in range(2):
+#             layer = sorted(below)
+#             near = [layer[place] for place in one_list(question, vectors[layer], k)] if layer else []
+#             below = {child for node in near for child in children.get(node, [])}
+#             kept = kept + near
+#         return kept
+#   hint: this tree has six layers
 # - item: go-down
 #   name: leaves without entry
 #   replace: children.get(node, [])
