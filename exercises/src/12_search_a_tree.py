@@ -68,6 +68,7 @@ assert near(found.sum(axis=1), np.ones(5)), f"a posterior is a share of the heig
 assert not np.isin(found, [0, 1]).all(), "yours are zeros and ones: a posterior says how much of the height is a curve's, not which curve is the highest"
 assert not near(found[:, 1], [0.028, 0.145, 0.5, 0.972, 0.999]), "your curves are equally heavy: multiply each height by its weight"
 assert not near(found[:, 1], [0.014, 0.172, 0.75, 0.998, 1]), "the width stands squared in the formula, yours is not"
+assert not near(found[:, 1], [0.382, 0.577, 0.75, 0.936, 0.986]), "your curves are too wide: the width is squared once, not twice"
 assert not near(found[:, 1], [0.002, 0.079, 0.75, 1, 1]), "the 2 below the squared distance is missing"
 assert not near(found[:, 1], [0.001, 0.052, 0.75, 1, 1]), "your curves have the width 1: is the width used?"
 assert not near(found[:, 1], 1 - right), "the two columns are exchanged: they have the order of means"
@@ -340,7 +341,7 @@ assert found != [0, 3], "these are the leaves alone: return all nodes that were 
 assert found != [7, 8, 0, 3], "the top layer is missing: its kept nodes are part of the answer"
 assert found != [10, 7, 8], "you stop above the leaves: go on until nobody kept has children"
 assert found != [10, 7, 8, 5, 0] and found != [10, 7, 8, 9, 5, 0, 3], "node 5 is found, but its parent 9 was not kept: the next layer has the children of the kept nodes only"
-assert found != [10, 7, 8, 0, 2, 3, 2] and found != [10, 7, 8, 0, 2, 3], "you keep k below each node: of the children of all kept nodes together there are k"
+assert sorted(found) != [0, 2, 2, 3, 7, 8, 10] and sorted(found) != [0, 2, 3, 7, 8, 10], "you keep k below each node: of the children of all kept nodes together there are k"
 assert found[-1:] != [10] or len(found) == 5, "your list ends with the top: it begins there, and goes down"
 assert len(found) != 8 and len(found) != 11, "yours keeps every child: of each layer only the k nearest are kept"
 assert found != [0, 7, 3, 8, 10], "your list is sorted by cosine: it goes from the top down, layer by layer"
@@ -457,6 +458,11 @@ for k in (1, 2, 4):
 #   replace: (2 * width**2)
 #   by: (2 * width)
 #   hint: the width stands squared in the formula
+# - item: posteriors
+#   name: width squared twice
+#   replace: (2 * width**2)
+#   by: (2 * width**4)
+#   hint: squared once, not twice
 # - item: posteriors
 #   name: two forgotten
 #   replace: (2 * width**2)
