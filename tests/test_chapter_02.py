@@ -94,6 +94,8 @@ def test_the_running_pair_is_the_first_that_one_vector_puts_below_five():
         4,
     ]
     assert moved(late) == (7, 0)
+    rose, fell = sum(late[p] < one[p] for p in low), sum(late[p] > one[p] for p in low)
+    assert (rose, fell, sum(late[p] <= 5 for p in low)) == (11, 5, 3)
 
 
 @pytest.mark.slow
@@ -419,8 +421,17 @@ def test_passages_that_do_not_answer_rise_as_well_if_only_they_are_cut(corpus):
             before = 1 + (others > scores[row]).sum()
             if before > 5:
                 after = 1 + (others > cut[np.array(small.owners) == row].max()).sum()
-                rises[chunk.id in q.gold].append(after < before)
-    assert [(sum(r), len(r)) for r in (rises[True], rises[False])] == [(14, 16), (788, 824)]
+                rises[chunk.id in q.gold].append((q.id, before - after))
+    found = [(sum(up > 0 for _, up in r), len(r)) for r in (rises[True], rises[False])]
+    assert found == [(14, 16), (788, 824)]
+    hard = {q_id for q_id, _ in rises[True]}  # the questions of the low pairs
+    ups = [up for q_id, up in rises[False] if q_id in hard]
+    assert (len(hard), len(ups), sum(u > 0 for u in ups), sum(u < 0 for u in ups)) == (
+        12,
+        404,
+        381,
+        8,
+    )
 
 
 def test_sentences_of_other_passages_drown_the_one_that_answers_less_than_its_own(corpus):
@@ -548,6 +559,11 @@ def test_the_name_that_joins_two_passages_lifts_p05_and_other_names_do_not(corpu
     texts = {chunk.id: chunk.text for chunk in corpus.chunks}
     assert all("Eleni Stavrou" in texts[p] for p in ("p05", "p06"))
     assert "Port Sable" not in texts["p05"] and "Eleni" not in text
+    alone = [
+        method(m).retrieve("Eleni Stavrou", k=40).ids.index("p05") + 1
+        for m in ("vanilla", "bm25", "colbert", "proposition")
+    ]
+    assert alone == [1, 1, 1, 2]
 
 
 def test_the_plain_question_finds_the_passage_that_gives_the_name(corpus):
@@ -980,11 +996,29 @@ def test_the_gains_by_corpus_without_one_and_of_maxsim_over_bm25():
     }
     assert paired(gain_on_four("colbert", over="bm25")) == [0.4, -5.0, 5.8]
     assert paired(gain_on_four("colbert", without=("mini_wiki",))) == [5.2, -1.6, 12.2]
+    splits = [found["colbert", p] - found["vanilla", p] for n, p in found if n == "colbert"]
+    assert [(int((g > 0).sum()), int((g < 0).sum())) for g in splits] == [
+        (3, 0),
+        (12, 1),
+        (5, 1),
+        (3, 3),
+    ]
+
+
+def test_bm25_without_the_professors_begins_at_zero_or_just_above_by_the_seed_of_the_draw():
+    gain, lows = gain_on_four("bm25", without=("professors",)), []
+    for seed in range(8):
+        drawn = np.random.default_rng(seed).choice(gain, (10_000, len(gain))).mean(axis=1)
+        lows.append(round(float(np.percentile(drawn, 2.5)), 1) + 0)
+    assert lows[0] == 0 and min(lows) == -0.1 and max(lows) == 0.2
 
 
 def test_the_toy_of_five_gains():
     toy = np.array([50, 0, 50, 0, -50])
     assert paired(toy) == [10, -20, 40] and toy[[4, 4, 0, 1, 3]].mean() == -10
+    drawn = np.random.default_rng(0).choice(toy, (10_000, 5)).mean(axis=1)
+    inside = ((drawn >= -20) & (drawn <= 40)).mean()
+    assert round(100 * inside, 1) == 97.3 and len(np.unique(drawn)) == 11
 
 
 def test_triples_hyde_and_maxsim_on_the_professors_are_inconclusive():

@@ -1012,3 +1012,98 @@ def test_the_fourteen_right_edges_alone_reach_seven_cases(corpus, as_written, me
         found[name] = " ".join(reached(corpus, links))
     assert found == {"rule": "q14", "model": "q13 q20", "notes": "q13 q14 q16 q20"}
     assert nx.Graph(as_written["model"].to_networkx()).has_edge(*ENDS["q19"])
+
+
+def test_the_bars_of_edges_added(corpus, as_written, mended):
+    """Each bar of section 8's figure, and by reader which cases the spellings reach and lose."""
+    near = {name: sorted(map(sorted, synonyms(graph))) for name, graph in mended.items()}
+
+    def hits(added):
+        found = set()
+        for name, graph in as_written.items():
+            links = links_of(graph)
+            links.add_edges_from(added(name))
+            found |= {(name, id) for id in reached(corpus, links)}
+        return found
+
+    def of_the_answers(name):
+        nodes = {node.name for node in as_written[name].nodes}
+        for q in map(corpus.question, ENDS):
+            yield from combinations(nodes & set(map(plain, q.answers)), 2)
+
+    def any_spelling(name):
+        for q in map(corpus.question, ENDS):
+            yield from combinations(map(plain, q.answers), 2)
+
+    def no_years(name):
+        return [pair for pair in near[name] if not "".join(pair).isdigit()]
+
+    def right(name):
+        both = (across(corpus, as_written[name], mended[name], corpus.question(q)) for q in ENDS)
+        return [tuple(pair) for pairs in both for pair in pairs]
+
+    alone, above = hits(of_the_answers), hits(near.get)
+    beside = hits(lambda name: [*near[name], *of_the_answers(name)])
+    assert [*map(len, (hits(lambda name: []), above, hits(no_years), hits(right)))] == [1, 5, 6, 7]
+    assert (len(alone), len(beside)) == (10, 7) and hits(any_spelling) == alone
+    assert Counter(name for name, _ in alone) == {"rule": 2, "model": 3, "notes": 5}
+    assert alone - beside == {("rule", "q13"), ("rule", "q14"), ("model", "q13")}
+    assert beside < alone and hits(no_years) - above == {("rule", "q14")}
+    assert above == {(n, id) for n in mended for id in reached(corpus, links_of(mended[n]))}
+    rng = np.random.default_rng(0)
+    pool = {name: [*map(" ~ ".join, combinations(links_of(graph), 2))]
+            for name, graph in as_written.items()}  # fmt: skip
+
+    def drawn(name):
+        some = rng.choice(pool[name], len(near[name]), replace=False)
+        return [pair.split(" ~ ") for pair in some]
+
+    order = ("rule", "model", "notes")
+    assert tuple(as_written) == order, "the draws are taken in the notebook's order"
+    assert round(np.mean([len(hits(drawn)) for _ in range(20)]), 1) == 2.0
+
+
+def test_which_cases_each_threshold_reaches(corpus, as_written):
+    encoder, found = minirag.load_encoder("minilm"), {}
+    for name, graph in as_written.items():
+        vectors = encoder.encode([node.name for node in graph.nodes])
+        for tau in np.arange(60, 96, 5) / 100:
+            joined = graphs.with_synonymy(graph, vectors, threshold=tau)
+            found[name, f"{tau:.2f}"] = " ".join(reached(corpus, links_of(joined)))
+    plateau = ("0.65", "0.70", "0.75", "0.80", "0.85")
+    assert {found["rule", tau] for tau in ("0.60", *plateau)} == {""}
+    assert {found["model", tau] for tau in plateau} == {"q20"}
+    assert {found["notes", tau] for tau in plateau} == {"q13 q14 q16 q20"}
+    assert (found["model", "0.60"], found["notes", "0.60"]) == ("q14 q20", " ".join(ENDS))
+    for tau in ("0.90", "0.95"):
+        assert [found[name, tau] for name in as_written] == ["q14", "", "q13 q14 q16"]
+
+
+def test_the_paths_of_the_misses_opened_last(corpus, as_written, mended, model):
+    """What section 9's table says that they go over, and q19 of annotations and model."""
+    paths = {
+        (name, id): list(nx.all_shortest_paths(links_of(mended[name]), *ENDS[id]))
+        for name in mended for id in ENDS
+    }  # fmt: skip
+
+    def years(path):
+        return sum(name.isdigit() for name in path)
+
+    assert [*map(years, paths["rule", "q16"])] == [2]
+    assert [path[1:-1] for path in paths["rule", "q19"]] == [["white rooms"]]
+    assert sorted(map(years, paths["rule", "q20"])) == [0, 0, 2]
+    assert [FIRM in path[1:-1] for path in paths["model", "q16"]] == [True] * 3
+    assert paths["model", "q19"] == [list(ENDS["q19"])]
+    triples = [triple for some in model.triples.values() for triple in some]
+    firm = [t for t in triples if (plain(t.subject), plain(t.object)) == ENDS["q19"]]
+    assert [t.relation for t in firm] == ["lent clocks to"]
+    links = links_of(mended["notes"])
+    assert through(corpus, links).split()[3] == "0/1"
+    links.add_edge("matteo brisling", "brisling")
+    assert through(corpus, links).split()[3] == "1/1"
+    one, other = minirag.load_encoder("minilm").encode(["matteo brisling", "brisling"])
+    assert round(float(one @ other), 2) == 0.61
+
+
+def links_of(graph):
+    return nx.Graph(graph.to_networkx())

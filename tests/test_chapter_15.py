@@ -891,3 +891,84 @@ def test_dalk_keeps_one_line_of_five_on_its_question(corpus):
     ]
     assert len(offered) == 5
     assert all(len(path.nodes) <= 2 for path in answer.retrieval.trace.last("node onehop").paths)
+
+
+HOPS = ("c15hops",)
+
+
+@pytest.mark.parametrize(
+    ("name", "of_14", "walked", "own", "other"),
+    [("tog", 6, 10, 3, 6), ("tog2", 10, 10, 7, 6), ("kgp", 12, 14, 12, 9), ("dalk", 7, 7, 2, 4)],
+)
+def test_right_answers_where_a_method_walked(corpus, answers, name, of_14, walked, own, other):
+    made, method = run(HOPS), METHODS[name]
+    method = method.build(corpus, **WALKS, **({"k": 9} if name == "kgp" else {}))
+    rows = []
+    for question, mine, base in zip(corpus.questions, answers[name], answers["vanilla"]):
+        if question.id in made["two"] + made["three"]:
+            back = "dense retrieval" in str(method.retrieve(question.text).trace)
+            rows.append((not back, mine[1], base[1]))
+    here = [row for row in rows if row[0]]
+    found = (len(rows), sum(row[1] for row in rows), len(here))
+    assert found == (14, of_14, walked)
+    assert (sum(row[1] for row in here), sum(row[2] for row in here)) == (own, other)
+
+
+def test_the_chains_that_name_the_graph_and_the_hops_are_the_files(corpus):
+    path = Path(__file__).parents[1] / "data" / "corpora" / "mini_wiki" / "questions.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()][:20]
+    made = run(HOPS)
+    for kind, hops in (("two", 2), ("three", 3)):
+        assert made[kind] == [row["id"] for row in rows if row["hops"] == hops]
+    graph = [row["id"] for row in rows if "knowledge graph" in " ".join(row["chain"])]
+    assert graph == ["q05", "q15", "q17"]
+
+
+@pytest.mark.parametrize(
+    ("name", "mean"), [("vanilla", 5.0), ("tog", 1.0), ("tog2", 4.0), ("dalk", 1.75)]
+)
+def test_pages_of_a_reader_and_that_tog_and_dalk_give_them_in_the_fallback_only(corpus, name, mean):
+    options = {"llm": "recorded"} if name == "vanilla" else WALKS
+    method, given = METHODS[name].build(corpus, **options), []
+    for question in corpus.questions[:20]:
+        retrieval = method.answer(question.text).retrieval
+        given.append(len(method.context(retrieval)[0].get("passages", [])))
+        if name in ("tog", "dalk"):
+            assert (given[-1] > 0) == ("dense retrieval" in str(retrieval.trace))
+    assert sum(given) / 20 == mean
+
+
+def test_gold_pages_of_vector_search_with_as_many_pages_as_kgp_and_with_five(corpus, kgp):
+    made, whole = run(HOPS), Counter()
+    vector = METHODS["vanilla"].build(corpus, llm="recorded")
+    for number in made["two"] + made["three"]:
+        question = corpus.question(number)
+        own = {page.id for page in given_pages(kgp, question)}
+        near = vector.retrieve(question.text, k=len(own)).ids
+        for name, pages in (("kgp", own), ("many", near), ("five", near[:5])):
+            whole[name] += set(question.gold) <= set(pages)
+    assert whole == {"kgp": 12, "many": 7, "five": 4}
+
+
+def test_the_wife_loses_by_seven_ten_thousandths_to_names_kept_before(corpus):
+    tog2 = METHODS["tog2"].build(corpus, **WALKS)
+    steps = entity_steps(tog2.retrieve(corpus.question("q09").text).trace)
+    near = [each.score * math.exp(0.8 * i) for i, each in enumerate(steps[2].offered[:4], 1)]
+    assert round(near[2] - near[3], 4) == 0.0007
+    kept = [[e.label.split(", ") for e in step.offered if not e.dropped] for step in steps]
+    stands = {"Lucan Vane", "Sunniva Reck", "Piers Halloway"}
+    assert stands == {row[0] for row in kept[1]}
+    ends = [(set(row[::2]) - stands).pop() for row in kept[2]]
+    assert ends == [
+        "Haldry Observatory", "Haldry School of Mines", "president of the Society of the Compass",
+    ]  # fmt: skip
+    assert set(ends[:2]) <= {name for row in kept[0] for name in row}
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.8, 3.0])
+def test_with_one_page_a_name_any_positive_alpha_keeps_the_order(alpha):
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        pages = [(str(name), score) for name, score in enumerate(random.random(10))]
+        ranked = sorted(pages, key=lambda page: -page[1])
+        assert [name for name, _ in decayed_scores(pages, alpha=alpha)] == [n for n, _ in ranked]

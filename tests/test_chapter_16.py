@@ -1092,3 +1092,12 @@ def test_a_fit_that_moves_the_widths_too_puts_the_toys_passage_into_one_cluster(
     for fitted in (*fits, *(mixture(toy, 2, seed) for seed in range(5))):
         right = fitted.predict_proba(toy)[:, int(np.argmax(fitted.means_))]
         assert right[3] < 0.01 < 0.99 < right[4]
+
+
+def test_with_a_larger_floor_bic_finds_one_to_three_curves(vectors):
+    rows = pca(vectors, 5)
+    for seed in range(6):
+        fits = [
+            GaussianMixture(n, random_state=seed, reg_covar=1e-4).fit(rows) for n in range(1, 13)
+        ]
+        assert np.argmin([fit.bic(rows) for fit in fits]) in (0, 1, 2)

@@ -60,6 +60,12 @@ def scored(method, corpus, k=5):
     return [[p.id for p in r.passages if p.score > 0] for r in method.retrieve_many(texts, k)]
 
 
+def scored_passages(method, questions):
+    """For each question all passages with a score above zero."""
+    results = method.retrieve_many([q.text for q in questions], 1000)
+    return [[p for p in found.passages if p.score > 0] for found in results]
+
+
 def recall(method, corpus, near=(), k=5):
     """R@k for each question; near: for each question, what fills its empty places."""
     golds, lists = [q.gold for q in corpus.questions if q.gold], scored(method, corpus, k)
@@ -322,6 +328,25 @@ def test_with_one_node_the_sign_of_onehops_gain_depends_on_the_rule(places, near
     assert interval(gained["empty"])[0] > 0
     assert gained["filled"].mean() == pytest.approx(-5.3, abs=0.05)
     assert verdict(*interval(gained["filled"]), even=0) == "inconclusive"
+
+
+def test_with_ties_in_flat_searchs_order_links_filled_gain_is_on_the_edge(places, near):
+    levels = []
+    for operators in (SWAPS["Link"], (N, R, C)):
+        values = []
+        for name, (corpus, graph) in places.items():
+            asked = [q for q in corpus.questions if q.gold]
+            order = scored(composed((corpus, graph), "chunk VDB"), corpus, 1000)
+            found = scored_passages(composed((corpus, graph), *operators), asked)
+            for q, passages, flat, more in zip(asked, found, order, near[name]):
+                passages.sort(key=lambda p: (-p.score, flat.index(p.id)))
+                ids = [*dict.fromkeys([p.id for p in passages][:5] + more)]
+                values.append(100 * recall_at_k(ids, q.gold, 5))
+        levels.append(np.array(values))
+    gain, rng = levels[0] - levels[1], np.random.default_rng(0)
+    means = rng.choice(gain, (10_000, len(gain))).mean(axis=1)
+    shown = [gain.mean(), *np.percentile(means, [2.5, 97.5])]
+    assert shown == pytest.approx([6.7, -0.1, 13.5], abs=0.05)
 
 
 def test_the_fewer_passages_a_list_finds_the_higher_it_stands_when_filled(places, near):

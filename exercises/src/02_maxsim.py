@@ -188,7 +188,7 @@ for asks, place in zip(question_text.split(), chosen):
 #
 # <details><summary>Answer</summary>
 #
-# Zero, which is the cosine with the padding and larger than every real one. So a padded place must not only be 0: it must never win.
+# Zero, which is the cosine with the padding and larger than every real one. So 0 is too high for a padded place: it must be no higher than any real cosine.
 #
 # </details>
 
@@ -240,7 +240,7 @@ assert not np.isclose(blank, -1.6), f"a passage with a real row of zeros, a toke
 assert not np.isclose(found[1], 1.6), "the second passage fits badly, -1.6, but gets 1.6: a cosine keeps its sign"
 assert not np.isclose(found[1], 0), "the second passage fits badly, -1.6, but gets 0: its padding, with the cosine 0, has won the maximum"
 assert np.isfinite(found).all(), "a score is infinite or not a number: padded places may not reach the sum, and no real row may be left out"
-assert not (found[1] > by_hand[1] + 1e-6 and np.allclose(found[[0, 2]], by_hand[[0, 2]])), f"the second passage gets {found[1]:.2f} instead of -1.6: its padding still wins against a real cosine of -1, so it must stand lower than any cosine"
+assert not (found[1] > by_hand[1] + 1e-6 and np.allclose(found[[0, 2]], by_hand[[0, 2]])), f"the second passage gets {found[1]:.2f} instead of -1.6: its padding still wins against a real cosine of -1, so a padded place must be no higher than any real cosine"
 assert not np.allclose(2 * found, by_hand), "you take the mean over the question's tokens; MaxSim is their sum"
 assert not any(np.allclose(found * lengths, by_hand) for lengths in ([3, 1, 2], np.sqrt([3, 1, 2]), np.full(3, 3), np.full(3, np.sqrt(3)))), "you divide the sums by a length or its root: a long passage is not made smaller"
 assert np.allclose(found, by_hand), f"one passage after the other gives {by_hand.round(2).tolist()}; yours: {np.round(found, 2).tolist()}"
@@ -409,7 +409,7 @@ assert np.allclose(maxsim_all(asked, *pad(uneven)), theirs), "the package scores
 #   name: padding only penalised
 #   replace: "-np.inf)"
 #   by: "-0.85)"
-#   hint: lower than any cosine
+#   hint: no higher than any real cosine
 # - item: maxsim-all
 #   name: divided by the root of the passage's length
 #   replace: cosines.max(axis=2).sum(axis=1)

@@ -126,7 +126,7 @@ def statements(triples):
 # - "`enumerate(triples)` gives positions; `found.setdefault((subject, relation, obj), []).append(place)` makes the list when it is needed."
 
 # %% nbgrader={"grade": true, "grade_id": "test-statements", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-read = [[("Sea", "eats", "sand"), ("sea", "eats", "Sand."), ("?", "is", "sea"), ("sea", "is", "!"), ("sea", "...", "sky")], [("sand", "meets", "Sand")], [("the sea", "Is", "wide"), ("sea", "eats", "sand")]]
+read = [[("Sea", "eats", "sand"), ("sea", "eats", "Sand."), ("?", "is", "sea"), ("sea", "is", "!"), ("sea", "...", "sky")], [("sand", "meets", "Sand")], [("the sea", "Is", "wide"), ("sea", "eats", "sand"), ("sand", "eats", "sea")]]
 found = statements(read)
 assert found is not None, "statements returns nothing"
 assert not any("" in (subject, obj) for subject, _, obj in found), "a triple with an empty subject or object is still there: it would make a nameless node"
@@ -134,12 +134,13 @@ assert all(len(key) == 3 for key in found), "a key has three parts: subject, rel
 assert not any("Sea" in key or "Sand." in key for key in found), "two spellings of one statement are two keys: normalise the parts first"
 assert ("the sea", "is", "wide") in found and not any("..." in key for key in found), f"the relation is normalised, too; your keys: {list(found)}"
 places = list(found[("sea", "eats", "sand")])
+assert places != [0, 0, 2, 2] and ("sand", "eats", "sea") in found, "sand eats sea is another statement than sea eats sand: keep the direction"
 assert places != [0], "only the first occurrence of a statement is kept: append the position of each later one"
 assert places != [0, 2], "a passage that says it twice counts twice: keep a position for each occurrence"
 assert places == [0, 0, 2], f"sea eats sand: said in passages 0, 0 and 2; yours: {places}"
 assert list(*statements([[("a", "is", "b")]] * 2).values()) == [0, 1], "two passages with the same triples have two positions: count the passages as you go"
 assert ("sand", "meets", "sand") in found, "a statement about a name and itself is missing: it is kept here, and left out of the weights only"
-assert ("sea", "", "sky") in found and len(found) == 4, f"four statements remain; only an empty subject or object drops a triple, one with an empty relation stays; yours: {list(found)}"
+assert ("sea", "", "sky") in found and len(found) == 5, f"five statements remain; only an empty subject or object drops a triple, one with an empty relation stays; yours: {list(found)}"
 
 # %% [markdown]
 # ## 3. Nodes
@@ -413,6 +414,11 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   replace: '"".join(c if c.isalnum() else " " for c in phrase.lower()).strip()'
 #   by: '" ".join("".join(c if c.isalnum() else " " for c in phrase.lower()).split())'
 #   hint: each character becomes one space
+# - item: statements
+#   name: direction lost
+#   replace: found.setdefault((subject, relation, obj), []).append(place)
+#   by: found.setdefault(next((each for each in ((obj, relation, subject), (subject, relation, obj)) if each in found), (subject, relation, obj)), []).append(place)
+#   hint: keep the direction
 # - item: statements
 #   name: empty relations dropped
 #   replace: if subject and obj

@@ -487,6 +487,7 @@ assert cases[ENOUGH] != ["unnoticed", "not found"], "the rows are exchanged: ENO
 assert cases[ENOUGH] == ["in time", "too early"], f"with the reason ENOUGH: in time, too early; yours: {cases[ENOUGH]}"
 assert cases[EXHAUSTED] == ["unnoticed", "not found"], f"the greatest depth is no yes of the rule: unnoticed, not found; yours: {cases[EXHAUSTED]}"
 assert cases[NO_RELATION] == ["unnoticed", "not found"], f"that nothing leads on is no yes of the rule: unnoticed, not found; yours: {cases[NO_RELATION]}"
+assert outcome(Walked([("Ann", "mother", "Bob"), ("Ann", "mother", "Dan")], ENOUGH, 2), "Bob") == "in time", "you look at the last triple only: look through all triples of the evidence"
 assert outcome(Walked(seen, ENOUGH, 2), "Ann") == "in time", "the answer may be a head: look at both ends of every triple"
 assert outcome(Walked(seen, ENOUGH, 2), "New Rome") == "in time", "the answer may be the tail of any triple, and of the last one, too"
 assert outcome(Walked(seen, ENOUGH, 2), "Rome") == "too early", "Rome is not New Rome: compare whole names"
@@ -969,6 +970,11 @@ for _ in range(60):
 #   replace: answer in (head, tail)
 #   by: answer == tail
 #   hint: the answer may be a head
+# - item: outcome
+#   name: last triple only
+#   replace: for head, _, tail in walked.evidence
+#   by: 'for head, _, tail in walked.evidence[-1:]'
+#   hint: you look at the last triple only
 # - item: outcome
 #   name: part of a name
 #   replace: answer in (head, tail)

@@ -165,6 +165,7 @@ assert not np.allclose(found, [1, -1, 0, 1]), "these are only the directions: re
 assert not np.allclose(found[:2] + found[3:], [1, -0.5, 0.5], equal_nan=True), "you divide by what was there before: a gain is the plain difference"
 assert np.allclose(found, [50, -50, 0, 20]), f"expected 50, -50, 0 and 20; yours: {found}"
 assert np.allclose(np.ravel(gains(np.array([0.0, 50]), np.array([33.3, 50.4]))), [33.3, 0.4]), "a third more is a gain of 33.3: do not round"
+assert np.allclose(np.ravel(gains(np.array([100.0, 0]), np.array([0.0, 20]))), [-100, 20]), "where most fall the gains are below zero: do not take the sign of their mean away"
 assert before[0] == 50 and after[0] == 100, "an array that was handed in has changed: make a new one"
 
 # %% [markdown]
@@ -495,6 +496,11 @@ for name in ("relationship VDB", "flat search"):
 #   replace: "[:k]"
 #   by: "[:5]"
 #   hint: with k = 3 and one own passage two are added
+# - item: gains
+#   name: sign by the mean
+#   replace: return np.asarray(after) - np.asarray(before)
+#   by: return (np.asarray(after) - np.asarray(before)) * (1 if np.mean(after) >= np.mean(before) else -1)
+#   hint: where most fall the gains are below zero
 # - item: gains
 #   name: rounded
 #   replace: np.asarray(after) - np.asarray(before)

@@ -286,6 +286,7 @@ assert found != [3, 1, 2, 0], "the nodes 1 and 3 have equal cosines: the smaller
 assert found != [0, 1, 2, 3], "you choose the right nodes and leave them in the order of their numbers: the nearest comes first"
 assert found != [1, 3, 0, 5], "you take the distance between the ends of the vectors: take the cosine, for which length does not count"
 assert found == [1, 3, 2, 0], f"the order is [1, 3, 2, 0]; yours: {found}"
+assert flat(one_list(asked, at((0.6, 1), (0.604, 1)), 2)) == [1, 0], "0.604 is nearer than 0.6: do not round the cosines"
 assert flat(one_list(asked, at((0.5, 1), (0.95, 4), (0.99, 0.1)), 1)) == [2], "a short vector in the question's direction is the nearest: its length does not count, nor how far its end is"
 assert flat(one_list(asked, at(*[(0.9, 1), (0.5, 1), (0.2, 1)] * 20), 5)) == [0, 3, 6, 9, 12], "twenty nodes share each cosine here: of equal ones the smaller position comes first, so sort with kind='stable'"
 assert len(flat(one_list(asked, nodes[:3], 10))) == 3, "with k = 10 and three nodes all three are returned"
@@ -346,12 +347,12 @@ assert found[-1:] != [10] or len(found) == 5, "your list ends with the top: it b
 assert len(found) != 8 and len(found) != 11, "yours keeps every child: of each layer only the k nearest are kept"
 assert found != [0, 7, 3, 8, 10], "your list is sorted by cosine: it goes from the top down, layer by layer"
 assert found != [0, 3, 7, 8, 10], "your list goes from the leaves up: the top comes first"
-assert found != [10, 9, 8, 6, 4], "you keep the farthest nodes: a large cosine means near"
 assert found[:1] != [0] and found[:2] != [10, 2], "positions in a layer are taken for nodes: look them up in the layer"
 assert found == [10, 7, 8, 0, 3], f"with k = 2 the kept nodes are [10, 7, 8, 0, 3]; yours: {found}"
+turned = at(*[({7: 0.5, 8: 0.8}.get(place, each), 1) for place, each in enumerate(cosine_of)])
+assert flat(go_down(asked, turned, below, [10], 2)) == [10, 8, 7, 0, 3], "node 8 is nearer than node 7 here: in each layer the nearest comes first"
 assert flat(go_down(asked, nodes, below, [10], 1)) == [10, 7, 0], "with k = 1 it is [10, 7, 0]: one node a layer"
-shared = at(*[(0.95 if place == 2 else each, 1) for place, each in enumerate(cosine_of)])
-assert flat(go_down(asked, shared, below, [10], 2)) == [10, 7, 8, 2, 0], "node 2 is below two kept nodes, and counts once: [10, 7, 8, 2, 0]"
+assert flat(go_down(asked, at(*[(0.95 if place == 2 else each, 1) for place, each in enumerate(cosine_of)]), below, [10], 2)) == [10, 7, 8, 2, 0], "node 2 is below two kept nodes, and counts once: [10, 7, 8, 2, 0]"
 assert flat(go_down(asked, nodes, below, [9, 7], 1)) == [7, 0], "with the top layer [9, 7] and k = 1 only 7 is kept of it: the top layer is chosen from, too"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) == [3, 9, 5, 6], "a leaf may stand in the top layer; it is kept, and the search goes on below the others: [3, 9, 5, 6]"
 assert flat(go_down(asked, nodes, {10: [9], 9: [8], 8: [7], 7: [6], 6: [0]}, [10], 1)) == [10, 9, 8, 7, 6, 0], "this tree has six layers, and your search ends before its leaf: go on as long as somebody kept has children"
@@ -607,6 +608,16 @@ for k in (1, 2, 4):
 #   replace: 'np.argsort(-cosines, kind="stable")[:k].tolist()'
 #   by: 'sorted(cosines.tolist())[::-1][:k]'
 #   hint: return the positions of the nodes
+# - item: one-list
+#   name: cosines rounded
+#   replace: cosines = vectors @ question / np.linalg.norm(vectors, axis=1)
+#   by: cosines = (vectors @ question / np.linalg.norm(question) / np.linalg.norm(vectors, axis=1)).round(2)
+#   hint: do not round the cosines
+# - item: go-down
+#   name: layer by number
+#   replace: kept = [layer[place] for place in one_list(question, vectors[layer], k)]
+#   by: kept = sorted(layer[place] for place in one_list(question, vectors[layer], k))
+#   hint: in each layer the nearest comes first
 # - item: one-list
 #   name: unstable, turned round
 #   replace: 'np.argsort(-cosines, kind="stable")[:k]'
