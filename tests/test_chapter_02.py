@@ -1053,3 +1053,16 @@ def test_no_near_tie_is_drawn_for_the_running_question(corpus):
     _, cosines = top_k(asked, small.index.vectors, 12)
     p29 = float(cosines[0][10])
     assert abs(np.delete(cosines[0], 10) - p29).min() > 1e-4
+
+
+def test_the_other_two_names_are_titles_among_the_first_five_of_bm25_for_q15():
+    corpus = mr.load_corpus("professors")
+    found = mr.METHODS["bm25"].build(corpus).retrieve(corpus.question("q15").text, k=5)
+    titles = [passage.chunk.title for passage in found.passages]
+    gold = next(chunk.passage for chunk in corpus.chunks if chunk.id == "p05")
+    for name in ("Tobias Renner", "Gwilym Pryce"):
+        assert name in titles and name not in gold
+
+
+def test_three_gains_of_24_are_missed_by_one_draw_in_twenty_five():
+    assert 1 / ((21 / 24) ** 24) == pytest.approx(25, abs=0.5)
