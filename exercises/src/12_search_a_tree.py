@@ -117,6 +117,7 @@ assert found != [[0, 1, 4], [2, 3], []], "you put a number into its highest clus
 assert found != [[0, 1, 2, 4], [1, 2, 3, 4], [1, 4]], "position 2 is not in the first cluster, where its posterior is exactly 0.1: that is not above 0.1. (Compare the posterior itself, not its share of the largest one.)"
 assert found != [[1, 2, 5], [2, 3, 4, 5], [2, 5]], "positions are counted from 0, yours from 1"
 assert found == [[0, 1, 4], [1, 2, 3, 4], [1, 4]], f"the clusters are [0, 1, 4], [1, 2, 3, 4] and [1, 4]; yours: {found}"
+assert listed(members(np.array([[0.896, 0.104]]))) == [[0], [0]], "0.104 is above 0.1: do not round the posteriors"
 higher = listed(members(shares, 0.38))
 assert higher != [[0, 1, 4], [1, 2, 3, 4], [1, 4]], "with the threshold 0.38 your clusters are those of 0.1: use the threshold that is handed in"
 assert higher != [[0, 1], [1, 2, 3]], "a curve without numbers has an empty list: three curves, three lists"
@@ -289,6 +290,7 @@ assert found == [1, 3, 2, 0], f"the order is [1, 3, 2, 0]; yours: {found}"
 assert flat(one_list(asked, at((0.6, 1), (0.604, 1)), 2)) == [1, 0], "0.604 is nearer than 0.6: do not round the cosines"
 assert flat(one_list(asked, at((0.5, 1), (0.95, 4), (0.99, 0.1)), 1)) == [2], "a short vector in the question's direction is the nearest: its length does not count, nor how far its end is"
 assert flat(one_list(asked, at(*[(0.9, 1), (0.5, 1), (0.2, 1)] * 20), 5)) == [0, 3, 6, 9, 12], "twenty nodes share each cosine here: of equal ones the smaller position comes first, so sort with kind='stable'"
+assert flat(one_list(asked, at((-0.9, 1), (-0.2, 1), (-0.5, 1)), 3)) == [1, 2, 0], "cosines below zero have an order, too: the largest comes first"
 assert len(flat(one_list(asked, nodes[:3], 10))) == 3, "with k = 10 and three nodes all three are returned"
 
 # %% [markdown]
@@ -499,6 +501,16 @@ for k in (1, 2, 4):
 #   replace: column > threshold
 #   by: column >= threshold
 #   hint: that is not above 0.1
+# - item: members
+#   name: posteriors rounded
+#   replace: column > threshold
+#   by: column.round(2) > threshold
+#   hint: do not round the posteriors
+# - item: one-list
+#   name: negative cosines cut
+#   replace: cosines = vectors @ question / np.linalg.norm(vectors, axis=1)
+#   by: cosines = (vectors @ question / np.linalg.norm(vectors, axis=1)).clip(0)
+#   hint: have an order, too
 # - item: members
 #   name: threshold fixed
 #   replace: column > threshold
