@@ -1042,9 +1042,14 @@ def test_the_bars_of_edges_added(corpus, as_written, mended):
         both = (across(corpus, as_written[name], mended[name], corpus.question(q)) for q in ENDS)
         return [tuple(pair) for pairs in both for pair in pairs]
 
+    def rest(name):
+        own = [{*pair} for pair in right(name)]
+        return [pair for pair in near[name] if {*pair} not in own]
+
     alone, above = hits(of_the_answers), hits(near.get)
     beside = hits(lambda name: [*near[name], *of_the_answers(name)])
     assert [*map(len, (hits(lambda name: []), above, hits(no_years), hits(right)))] == [1, 5, 6, 7]
+    assert len(hits(rest)) == 1
     assert (len(alone), len(beside)) == (10, 7) and hits(any_spelling) == alone
     assert Counter(name for name, _ in alone) == {"rule": 2, "model": 3, "notes": 5}
     assert alone - beside == {("rule", "q13"), ("rule", "q14"), ("model", "q13")}
