@@ -493,9 +493,9 @@ def as_written(corpus, model, notes, llm):
     return {name: graphs.knowledge_graph(corpus.chunks, read) for name, read in readers.items()}
 
 
-def with_synonyms(graph):
+def with_synonyms(graph, threshold=0.8):
     vectors = minirag.load_encoder("minilm").encode([node.name for node in graph.nodes])
-    return graphs.with_synonymy(graph, vectors, threshold=0.8)
+    return graphs.with_synonymy(graph, vectors, threshold=threshold)
 
 
 def test_the_mend_is_right_for_the_notes_and_leads_the_rule_over_two_years(as_written):
@@ -1112,3 +1112,9 @@ def test_the_paths_of_the_misses_opened_last(corpus, as_written, mended, model):
 
 def links_of(graph):
     return nx.Graph(graph.to_networkx())
+
+
+def test_at_six_tenths_the_models_q14_goes_over_the_unaccented_name(as_written):
+    links = links_of(with_synonyms(as_written["model"], 0.6))
+    paths = [*nx.all_shortest_paths(links, "candlemas medal", "lanthorn s disease")]
+    assert paths == [["candlemas medal", "katarzyna wasik", "wąsik", "lanthorn s disease"]]
