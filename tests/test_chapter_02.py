@@ -17,6 +17,7 @@ from minirag.algorithms.late_interaction import maxsim, maxsim_corpus, pad
 from minirag.algorithms.vectors import InvertedLists, normalize, top_k
 from minirag.algorithms.voting import majority_vote
 from minirag.evaluate import answer_coverage, exact_match
+from minirag.evaluate.metrics import load_expected
 from minirag.graphs.knowledge_graph import extract
 from minirag.llm import LLM, Completion
 from minirag.methods.baselines import best_per_passage
@@ -501,7 +502,10 @@ def test_table_iv_has_colbertv2_above_gtr_thrice_and_propositions_once():
     leads = [round(a - b, 1) for a, b in zip(late, gtr)]
     assert min(leads) > 0 and sum(lead < 0.5 for lead in leads) == 2
     assert sum(a < b for a, b in zip(facts, gtr)) == 2
-    assert 59.2 < 60.2  # R@2 on 2WikiMultiHopQA: ColBERTv2, GTR
+    table = load_expected("2wikimultihopqa")
+    at_two = {name: row["metrics"]["R@2"]["paper"] for name, row in table["rows"].items()
+              if "R@2" in row["metrics"]}  # fmt: skip
+    assert at_two["colbertv2"] < at_two["gtr"]
     bm25, graph = (41.2, 61.9, 72.2), (52.1, 89.5, 76.2)
     assert all(a < b for a, b in zip(bm25, gtr))
     best = [max(row) for row in zip(gtr, late, facts, bm25)]
@@ -1065,4 +1069,8 @@ def test_the_other_two_names_are_titles_among_the_first_five_of_bm25_for_q15():
 
 
 def test_three_gains_of_24_are_missed_by_one_draw_in_twenty_five():
-    assert 1 / ((21 / 24) ** 24) == pytest.approx(25, abs=0.5)
+    flat = recall(places("vanilla"), 5)
+    for way in ("colbert", "hyde"):
+        gain = recall(places(way, "recorded" if way == "hyde" else "offline"), 5) - flat
+        assert ((gain > 0).sum(), (gain < 0).sum()) == (3, 0)
+        assert 1 / (gain == 0).mean() ** len(gain) == pytest.approx(25, abs=0.5)

@@ -411,6 +411,10 @@ def test_an_entity_without_a_triple_has_no_node(corpus, notes):
     assert "1907" in listed - {node.name for node in graph.nodes}
 
 
+def links_of(graph):
+    return nx.Graph(graph.to_networkx())
+
+
 def synonyms(graph):
     ends = [(e.source, e.target) for e in graph.edges if e.kind == "synonymy"]
     return {frozenset((graph.nodes[i].name, graph.nodes[j].name)) for i, j in ends}
@@ -964,16 +968,14 @@ def test_an_edge_between_her_two_names_joins_the_medal_to_the_disease(corpus, no
 
 
 def test_of_the_figures_thresholds_only_the_lowest_joins_the_surname(as_written):
-    encoder, graph = minirag.load_encoder("minilm"), as_written["model"]
-    vectors = encoder.encode([node.name for node in graph.nodes])
     her = {"wąsik", "katarzyna wąsik"}
-    alike = {t: synonyms(graphs.with_synonymy(graph, vectors, t)) for t in (0.6, 0.65, 0.8)}
+    alike = {t: synonyms(with_synonyms(as_written["model"], t)) for t in (0.6, 0.65, 0.8)}
     assert [her in some for some in alike.values()] == [True, False, False]
     assert [len(some) for some in alike.values()] == [460, 295, 58]
 
 
 def test_without_the_universitys_edge_two_of_four_shortest_paths_reach_q13(corpus, mended):
-    links = nx.Graph(mended["model"].to_networkx())
+    links = links_of(mended["model"])
     assert through(corpus, links).split()[0] == "0/1"
     links.remove_edge("university of veldmark", "veldmark university")
     assert through(corpus, links).split()[0] == "2/4"
@@ -983,7 +985,7 @@ def test_without_the_universitys_edge_two_of_four_shortest_paths_reach_q13(corpu
 def test_each_reached_case_has_a_right_edge_and_nine_more_have_one(corpus, as_written, mended):
     linked, hits = set(), set()
     for name, graph in as_written.items():
-        hits |= {(name, id) for id in reached(corpus, nx.Graph(mended[name].to_networkx()))}
+        hits |= {(name, id) for id in reached(corpus, links_of(mended[name]))}
         linked |= {(name, id) for id in ENDS
                    if across(corpus, graph, mended[name], corpus.question(id))}  # fmt: skip
     assert hits < linked and (len(hits), len(linked)) == (5, 14)
@@ -992,12 +994,12 @@ def test_each_reached_case_has_a_right_edge_and_nine_more_have_one(corpus, as_wr
 
 def test_the_rule_without_the_years_edge_and_without_the_universitys(corpus, mended):
     """The first lets two of eleven shortest paths through the answer, the second none of five."""
-    rule = nx.Graph(mended["rule"].to_networkx())
+    rule = links_of(mended["rule"])
     assert nx.shortest_path_length(rule, *ENDS["q13"]) == 3
     rule.remove_edge("university of veldmark", "veldmark university")
     assert through(corpus, rule).split()[0] == "0/5"
     assert nx.shortest_path_length(rule, *ENDS["q13"]) == 4
-    rule = nx.Graph(mended["rule"].to_networkx())
+    rule = links_of(mended["rule"])
     rule.remove_edge("2011", "2012")
     assert through(corpus, rule).split()[1] == "2/11"
 
@@ -1006,12 +1008,12 @@ def test_the_fourteen_right_edges_alone_reach_seven_cases(corpus, as_written, me
     """The model's q19 is none of them: its two ends are neighbours."""
     found = {}
     for name, graph in as_written.items():
-        links = nx.Graph(graph.to_networkx())
+        links = links_of(graph)
         for q in map(corpus.question, ENDS):
             links.add_edges_from(map(tuple, across(corpus, graph, mended[name], q)))
         found[name] = " ".join(reached(corpus, links))
     assert found == {"rule": "q14", "model": "q13 q20", "notes": "q13 q14 q16 q20"}
-    assert nx.Graph(as_written["model"].to_networkx()).has_edge(*ENDS["q19"])
+    assert links_of(as_written["model"]).has_edge(*ENDS["q19"])
 
 
 def test_the_bars_of_edges_added(corpus, as_written, mended):
@@ -1069,11 +1071,10 @@ def test_the_bars_of_edges_added(corpus, as_written, mended):
 
 
 def test_which_cases_each_threshold_reaches(corpus, as_written):
-    encoder, found = minirag.load_encoder("minilm"), {}
+    found = {}
     for name, graph in as_written.items():
-        vectors = encoder.encode([node.name for node in graph.nodes])
         for tau in np.arange(60, 96, 5) / 100:
-            joined = graphs.with_synonymy(graph, vectors, threshold=tau)
+            joined = with_synonyms(graph, tau)
             found[name, f"{tau:.2f}"] = " ".join(reached(corpus, links_of(joined)))
     plateau = ("0.65", "0.70", "0.75", "0.80", "0.85")
     assert {found["rule", tau] for tau in ("0.60", *plateau)} == {""}
@@ -1108,10 +1109,6 @@ def test_the_paths_of_the_misses_opened_last(corpus, as_written, mended, model):
     assert through(corpus, links).split()[3] == "1/1"
     one, other = minirag.load_encoder("minilm").encode(["matteo brisling", "brisling"])
     assert round(float(one @ other), 2) == 0.61
-
-
-def links_of(graph):
-    return nx.Graph(graph.to_networkx())
 
 
 def test_at_six_tenths_the_models_q14_goes_over_the_unaccented_name(as_written):

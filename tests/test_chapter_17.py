@@ -54,16 +54,14 @@ def composed(place, *operators):
     return made.build(corpus, extraction=graph, encoder=minilm())
 
 
-def scored(method, corpus, k=5):
-    """For each question with gold, the ids of its k passages with a score above zero."""
+def scored_passages(method, corpus, k=1000):
+    """For each question with gold, its k passages with a score above zero."""
     texts = [q.text for q in corpus.questions if q.gold]
-    return [[p.id for p in r.passages if p.score > 0] for r in method.retrieve_many(texts, k)]
+    return [[p for p in r.passages if p.score > 0] for r in method.retrieve_many(texts, k)]
 
 
-def scored_passages(method, questions):
-    """For each question all passages with a score above zero."""
-    results = method.retrieve_many([q.text for q in questions], 1000)
-    return [[p for p in found.passages if p.score > 0] for found in results]
+def scored(method, corpus, k=5):
+    return [[p.id for p in passages] for passages in scored_passages(method, corpus, k)]
 
 
 def recall(method, corpus, near=(), k=5):
@@ -78,8 +76,8 @@ def turned(method, corpus):
     """R@5 for each question, where of equal scores the later in the file comes first."""
     asked = [q for q in corpus.questions if q.gold]
     values = []
-    for q, found in zip(asked, method.retrieve_many([q.text for q in asked], 1000)):
-        last_first = [p for p in found.passages if p.score > 0][::-1]
+    for q, passages in zip(asked, scored_passages(method, corpus)):
+        last_first = passages[::-1]
         ids = [p.id for p in sorted(last_first, key=lambda p: -p.score)]
         values.append(100 * recall_at_k(ids, q.gold, 5))
     return np.array(values)
@@ -337,7 +335,7 @@ def test_with_ties_in_flat_searchs_order_links_filled_gain_is_on_the_edge(places
         for name, (corpus, graph) in places.items():
             asked = [q for q in corpus.questions if q.gold]
             order = scored(composed((corpus, graph), "chunk VDB"), corpus, 1000)
-            found = scored_passages(composed((corpus, graph), *operators), asked)
+            found = scored_passages(composed((corpus, graph), *operators), corpus)
             for q, passages, flat, more in zip(asked, found, order, near[name]):
                 passages.sort(key=lambda p: (-p.score, flat.index(p.id)))
                 ids = [*dict.fromkeys([p.id for p in passages][:5] + more)]

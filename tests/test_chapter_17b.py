@@ -60,6 +60,11 @@ def of_table(stored, start):
     return {name.removeprefix(start): row for name, row in stored.items() if name.startswith(start)}
 
 
+def fisher(x, y, n=100):
+    """p of two counts of n each."""
+    return fisher_exact([[x, n - x], [y, n - y]]).pvalue
+
+
 def by_method(result, name, metric):
     return np.array([row[metric] for row in result.answers if row["method"] == name])
 
@@ -192,7 +197,7 @@ def test_each_lesson_has_a_verdict_by_the_rule_that_is_told(stored):
     ):  # fmt: skip
         x, y = (round(rows[name]["cover@1k"]) for name in (first, second))
         assert way * (x - y) > 0, "no difference of these goes against its lesson"
-        verdicts += [5 * fisher_exact([[x, 100 - x], [y, 100 - y]]).pvalue < 0.05]
+        verdicts += [5 * fisher(x, y) < 0.05]
     assert verdicts == [False, False, True, True, True]
     cuts = {way: of_table(stored, f"musique_train {way}: ") for way in (
         "as published", "joined at random", "joined in order")}  # fmt: skip
@@ -200,7 +205,7 @@ def test_each_lesson_has_a_verdict_by_the_rule_that_is_told(stored):
     for way in list(cuts)[1:]:
         for name in ("dense", "bm25", "hipporag"):
             x, y = (round(cuts[each][name]["cover@8k"]) for each in ("as published", way))
-            clear = 9 * fisher_exact([[x, 100 - x], [y, 100 - y]]).pvalue < 0.05
+            clear = 9 * fisher(x, y) < 0.05
             signs[way, name] = int(np.sign(x - y)) * clear
     assert [*signs.values()] == [1, 1, 1, 1, -1, 0]
 
@@ -250,7 +255,7 @@ def test_on_alce_cut_anew_vgraphrag_is_not_clearly_above_raptor():
             assert abs(share * n / 100 - round(share * n / 100)) < 0.02
             counts[name] = round(share * n / 100)
         x, y = counts["vgraphrag"], counts["raptor"]
-        p[measure] = round(fisher_exact([[x, n - x], [y, n - y]]).pvalue, 3)
+        p[measure] = round(fisher(x, y, n), 3)
         assert x > y
     assert p == {"STREM": 0.717, "STRHIT": 0.475}
     for name in ("vanilla", "raptor", "vgraphrag"):  # the model of Table 10
@@ -273,7 +278,7 @@ def test_who_stands_beside_whom_changes_coverage_at_one_cut(stored):
     )
     for name, row in in_order.items():
         met, missed = (round(each["cover@8k"]) for each in (row, at_random[name]))
-        p = fisher_exact([[met, 100 - met], [missed, 100 - missed]]).pvalue
+        p = fisher(met, missed)
         assert 12 * p < 0.01, name
 
 
@@ -517,7 +522,7 @@ def test_told_before_which_methods_change_when_passages_are_joined(stored):
     for way in ("joined in order", "joined at random"):
         for name, row in rows["as published"].items():
             a, b = (round(each["cover@8k"]) for each in (row, rows[way][name]))
-            p = fisher_exact([[a, 100 - a], [b, 100 - b]]).pvalue
+            p = fisher(a, b)
             changed[way, name] = int(np.sign(b - a)) * (8 * p < 0.05)
     order = [changed["joined in order", name] for name in ("dense", "bm25", "hipporag")]
     assert order == [-1, 1, 0] and changed["joined in order", "hipporag-passages"] == 0
@@ -539,10 +544,7 @@ def test_vgraphrag_is_first_in_table_10_and_ahead_of_raptor_only_after_few_looks
         whole.append(measure)
         right = {name: round(share) for name, share in shares.items()}
         best = right.pop("vgraphrag")
-        p = {
-            name: fisher_exact([[best, n - best], [count, n - count]]).pvalue
-            for name, count in right.items()
-        }
+        p = {name: fisher(best, count, n) for name, count in right.items()}
         ahead[measure] = sum(28 * each < 0.05 for each in p.values())
         assert len(p) == 7 and 28 * p["raptor"] > 0.05
         few += [measure] if 4 * p["raptor"] < 0.05 else []
