@@ -1115,3 +1115,37 @@ def test_at_six_tenths_the_models_q14_goes_over_the_unaccented_name(as_written):
     links = links_of(with_synonyms(as_written["model"], 0.6))
     paths = [*nx.all_shortest_paths(links, "candlemas medal", "lanthorn s disease")]
     assert paths == [["candlemas medal", "katarzyna wasik", "wąsik", "lanthorn s disease"]]
+
+
+def test_in_five_cases_the_way_past_is_shorter_whatever_spellings_are_joined(corpus, as_written):
+    shorter, merged = [], []
+    for name, graph in as_written.items():
+        for id, (start, end) in ENDS.items():
+            links, answers = links_of(graph), [*map(plain, corpus.question(id).answers)]
+            now = nx.shortest_path_length(links, start, end)
+            names = [each for each in answers if each in links]
+            links.add_edges_from(combinations(names, 2))
+            ways = [
+                nx.shortest_path_length(links, start, each)
+                + nx.shortest_path_length(links, each, end)
+                for each in names
+            ]
+            shorter += [(name, id)] if now < min(ways) else []
+            assert nx.shortest_path_length(links, start, end) == min(now, *ways)
+        row = through(corpus, links_of(graph), one_name=True).split()
+        merged += [(name, id) for id, share in zip(ENDS, row) if share[0] != "0"]
+    assert shorter == [("rule", "q16"), ("rule", "q19"), ("rule", "q20"), ("model", "q16"),
+                       ("model", "q19")]  # fmt: skip
+    assert len(merged) == 13 and not {("rule", "q20"), ("model", "q19")} & {*merged}
+
+
+def test_of_the_uncut_questions_seven_of_nine_cases_are_reached(corpus, as_written):
+    ends = {"q15": ("university of veldmark", "port sable"), "q17": ("veldmark university", FIRM),
+            "q18": (MEDAL, "port sable")}  # fmt: skip
+    found = {name: [] for name in as_written}
+    for name, graph in as_written.items():
+        for id, pair in ends.items():
+            answers = {plain(answer) for answer in corpus.question(id).answers}
+            paths = nx.all_shortest_paths(links_of(graph), *pair)
+            found[name] += [id] if any(answers & {*path} for path in paths) else []
+    assert found == {"rule": ["q18"], "model": [*ends], "notes": [*ends]}

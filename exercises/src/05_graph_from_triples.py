@@ -279,6 +279,7 @@ assert not missing, f"above 0.5 these pairs are missing: {missing}; {'every name
 assert cosines.keys() == wanted.keys() and all(np.isclose(cosines[pair], wanted[pair]) for pair in wanted), f"four pairs lie above 0.5, with cosines of 1, 0.8, 0.8 and 0.7; yours: {rows}"
 assert len(list(pairs_above(given, 0.75))) == 3, "three pairs lie above 0.75: compare with the threshold that was handed in"
 assert len(list(pairs_above(np.array([[1, 0], [21, 13.5]]), 0.8))) == 1, "a cosine of 0.84 is above 0.8: compare cosines as they are, not rounded"
+assert len(list(pairs_above(np.array([[1, 0], [0.803, 0.596]]), 0.8))) == 1, "a cosine of 0.803 is above 0.8: two decimals are not enough"
 
 # %% [markdown]
 # ## 6. Synonymy edges
@@ -553,6 +554,11 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 #   replace: cosines > threshold
 #   by: cosines.round(1) > threshold
 #   hint: not rounded
+# - item: pairs-above
+#   name: rounded to two decimals
+#   replace: cosines > threshold
+#   by: cosines.round(2) > threshold
+#   hint: two decimals are not enough
 # - item: pairs-above
 #   name: the sign dropped
 #   replace: cosines > threshold
