@@ -1168,3 +1168,30 @@ def test_the_lost_spellings_are_lost_to_the_edges_that_section_9_names(corpus, a
                          "q17": ("university of veldmark", FIRM)}.items():  # fmt: skip
             answers = {plain(answer) for answer in corpus.question(id).answers}
             assert not any(answers & {*path} for path in nx.all_shortest_paths(links, *pair))
+
+
+def test_the_cases_reached_depend_on_the_name_that_the_disease_is_typed_by(corpus, mended):
+    counts = {}
+    for typed in ("lanthorn s disease", "lanthorn disease", "ptd"):
+        found = []
+        for name, graph in mended.items():
+            for id, (start, end) in ENDS.items():
+                answers = {plain(answer) for answer in corpus.question(id).answers}
+                end = typed if end == DISEASE else end
+                links = links_of(graph)
+                if not {start, end} <= {*links}:
+                    continue
+                paths = nx.all_shortest_paths(links, start, end)
+                found += [(name, id)] if any(answers & {*path} for path in paths) else []
+        counts[typed] = len(found)
+    assert counts == {"lanthorn s disease": 5, "lanthorn disease": 3, "ptd": 7}
+
+
+def test_without_the_universitys_edge_one_more_case_is_reached(corpus, mended):
+    found = 0
+    for graph in mended.values():
+        links = links_of(graph)
+        if links.has_edge("university of veldmark", "veldmark university"):
+            links.remove_edge("university of veldmark", "veldmark university")
+        found += len(reached(corpus, links))
+    assert found == 6

@@ -108,12 +108,16 @@ assert found != ["a", "d", "e", "c"], "your list has an empty place left: first 
 assert found != ["a", "d", "e", "c", "b", "g", "h"], "your list is longer than k: cut it"
 assert found != ["a", "d", "e", "g", "h"], "you begin with the fourth passage of `more`: its best passage that is not there yet comes first"
 assert found[:3] != ["a", "c", "b"], "the passages of `more` stand in front: the own ones come first"
+assert found[:1] != ["c"], "what you add stands in front of the own passages: it comes after them"
 assert found != ["a", "b", "c", "d", "e"], "your list is sorted by name: the own passages come first, then those of `more`, each in their order"
 assert found != ["a", "d", "e", "h", "g"], "you take the last passages of `more`: it begins with the best"
 assert found == ["a", "d", "e", "c", "b"], f"expected a, d, e, c, b; yours: {found}"
 assert list(fill(["a", "b"], ["a", "b", "c", "d", "e", "f"])) == ["a", "b", "c", "d", "e"], "two of the first passages of `more` are there already: go on until the list has k passages"
 assert list(fill([], more)) == more, f"an empty list, filled, is the second one; yours: {list(fill([], more))}"
-assert list(fill(["x"], more, 3)) == ["x", "a", "c"], "with k = 3 and one own passage two are added: does a 5 stand in your code?"
+found = [str(each) for each in fill(["x"], more, 3)]
+assert found[:1] == ["x"], f"a single own passage comes first, too; yours: {found}"
+assert len(found) == 3, f"with k = 3 and one own passage two are added; yours has {len(found)} passages: does a 5 stand in your code?"
+assert found == ["x", "a", "c"], f"with k = 3 and one own passage expected x, a, c; yours: {found}"
 assert list(fill(["x", "y", "z", "u"], ["v"], 2)) == ["x", "y"], "own has more than k passages: return the first k of them"
 assert list(fill(["e", "a"], ["d"], 5)) == ["e", "a", "d"], "if `more` is short, too, the list stays short; its order is e, a, d"
 
@@ -236,16 +240,14 @@ def interval(before, after, rng, draws=10_000):
 # %% nbgrader={"grade": true, "grade_id": "test-interval", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 before = (made := np.random.default_rng(7)).uniform(0, 100, 30)
 after = before + made.normal(6, 12, 30)
-ours = np.random.default_rng(0).choice(after - before, (10_000, 30)).mean(axis=1)
-spread = ours.std()
+spread = (ours := np.random.default_rng(0).choice(after - before, (10_000, 30)).mean(axis=1)).std()
 near = lambda ends, wanted: all(abs(a - b) < 0.15 * spread for a, b in zip(ends, wanted))
 percentiles = lambda *ends: np.percentile(ours, ends)
 found = interval(before, after, np.random.default_rng(0))
 assert found is not None, "interval returns nothing: return low and high"
 ends = [float(each) for each in np.ravel(found)]
 assert len(ends) == 2, f"an interval has two ends: return low and high only; yours has {len(ends)} numbers"
-again = np.ravel(interval(before, after, np.random.default_rng(0)))
-assert np.allclose(ends, again), "two generators with the same seed give two intervals: draw with the `rng` that is handed in, not with np.random"
+assert np.allclose(ends, np.ravel(interval(before, after, np.random.default_rng(0)))), "two generators with the same seed give two intervals: draw with the `rng` that is handed in, not with np.random"
 assert not abs(ends[1] - ends[0]) < 0.01 * spread, "all your means are the same: draw with replacement, so that a question may come twice and another never"
 assert not near(ends, percentiles(97.5, 2.5)), "the ends are exchanged: low comes first"
 assert not near(ends, -percentiles(97.5, 2.5)), "your interval is that of before less after: the gain is after less before"
@@ -258,12 +260,14 @@ assert not near((np.array(ends) - ours.mean()) * 30**0.5 + ours.mean(), percenti
 assert not near(np.array(ends) / 30, percentiles(2.5, 97.5)), "your draws are added up: take their means"
 assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: before and after are drawn from different questions. Draw the gains, so that the pair stays together; and draw as many questions as there are"
 assert near(ends, percentiles(2.5, 97.5)), f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
-one = np.ravel(interval(before, after, np.random.default_rng(0), 1))
-assert abs(one[1] - one[0]) < 1e-9, "with draws = 1 there is one mean, and low is high: is `draws` used?"
+assert np.ptp(np.ravel(interval(before, after, np.random.default_rng(0), 1))) < 1e-9, "with draws = 1 there is one mean, and low is high: is `draws` used?"
 few, wanted = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0))), np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5])
 assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code?"
 skewed = np.ravel(interval(np.zeros(10), np.array([100.0] + [0] * 9), np.random.default_rng(0)))
-assert np.abs(skewed - [0, 30]).max() < 5, f"one gain of 100 and nine of zero: the interval is about 0 to 30; yours: {skewed.round(1).tolist()}. Gains of zero are drawn, too, and the ends are percentiles of the means, as they are"
+assert skewed[0] < 50, f"one gain of 100 and nine of zero: the interval is about 0 to 30; yours: {skewed.round(1).tolist()}. Gains of zero are drawn, too"
+assert np.abs(skewed - [-10, 20]).max() > 3, "for one gain of 100 and nine of zero your interval begins at -10: you reflect the percentiles about the mean gain. Return them as they are"
+assert skewed[0] > -4, f"one gain of 100 and nine of zero: no draw has a mean below zero, and your interval begins at {skewed[0]:.1f}. Do not go the same way up and down from the mean: the ends are the percentiles of the means"
+assert np.abs(skewed - [0, 30]).max() < 5, f"one gain of 100 and nine of zero: the interval is about 0 to 30; yours: {skewed.round(1).tolist()}. The ends are percentiles of the means, as they are"
 
 # %% [markdown]
 # Paired and unpaired, on the numbers of that test. In the second line before and after are drawn from different questions.
@@ -477,6 +481,16 @@ for name in ("relationship VDB", "flat search"):
 #   by: "[*more, *own]"
 #   hint: the passages of `more` stand in front
 # - item: fill
+#   name: what is added first
+#   replace: "[*own, *added]"
+#   by: "[*added, *own]"
+#   hint: what you add stands in front
+# - item: fill
+#   name: a single own passage last
+#   replace: "return [*own, *added][:k]"
+#   by: "return ([*own, *added] if len(own) != 1 else [*added[:k - 1], *own])[:k]"
+#   hint: a single own passage comes first, too
+# - item: fill
 #   name: sorted by name
 #   replace: "[*own, *added][:k]"
 #   by: "sorted([*own, *added][:k])"
@@ -573,6 +587,16 @@ for name in ("relationship VDB", "flat search"):
 #         gained = gained[gained != 0]
 #         means = rng
 #   hint: Gains of zero are drawn, too
+# - item: interval
+#   name: reflected about the mean gain
+#   replace: low, high = np.percentile(means, [2.5, 97.5])
+#   by: high, low = 2 * gained.mean() - np.percentile(means, [2.5, 97.5])
+#   hint: you reflect the percentiles about the mean gain
+# - item: interval
+#   name: the same way up and down from the mean
+#   replace: low, high = np.percentile(means, [2.5, 97.5])
+#   by: low, high = means.mean() - 1.96 * means.std(), means.mean() + 1.96 * means.std()
+#   hint: no draw has a mean below zero
 # - item: interval
 #   name: divided by the root again
 #   replace: low, high = np.percentile(means, [2.5, 97.5])

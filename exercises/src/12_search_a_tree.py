@@ -116,6 +116,7 @@ assert len(found) != 5, "you have one entry for each number: there is one for ea
 assert found != [[0, 1, 4], [2, 3], []], "you put a number into its highest cluster alone: it is in every cluster whose posterior is above 0.1"
 assert found != [[0, 1, 2, 4], [1, 2, 3, 4], [1, 4]], "position 2 is not in the first cluster, where its posterior is exactly 0.1: that is not above 0.1. (Compare the posterior itself, not its share of the largest one.)"
 assert found != [[1, 2, 5], [2, 3, 4, 5], [2, 5]], "positions are counted from 0, yours from 1"
+assert found != [[0, 1, 2, 4], [1, 2, 3, 4], [1, 2, 3, 4]], "0.1 is a share of 1, not of the largest posterior of a curve"
 assert found == [[0, 1, 4], [1, 2, 3, 4], [1, 4]], f"the clusters are [0, 1, 4], [1, 2, 3, 4] and [1, 4]; yours: {found}"
 assert listed(members(np.array([[0.896, 0.104]]))) == [[0], [0]], "0.104 is above 0.1: do not round the posteriors"
 higher = listed(members(shares, 0.38))
@@ -356,10 +357,10 @@ assert flat(go_down(asked, turned, below, [10], 2)) == [10, 8, 7, 0, 3], "node 8
 assert flat(go_down(asked, nodes, below, [10], 1)) == [10, 7, 0], "with k = 1 it is [10, 7, 0]: one node a layer"
 assert flat(go_down(asked, at(*[(0.95 if place == 2 else each, 1) for place, each in enumerate(cosine_of)]), below, [10], 2)) == [10, 7, 8, 2, 0], "node 2 is below two kept nodes, and counts once: [10, 7, 8, 2, 0]"
 assert flat(go_down(asked, nodes, below, [9, 7], 1)) == [7, 0], "with the top layer [9, 7] and k = 1 only 7 is kept of it: the top layer is chosen from, too"
+assert flat(go_down(asked, nodes, below, [3, 9], 2)) != [3, 9, 5], "node 6 has a cosine of zero and is among the nearest two: a cosine may be zero or below"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) == [3, 9, 5, 6], "a leaf may stand in the top layer; it is kept, and the search goes on below the others: [3, 9, 5, 6]"
 assert flat(go_down(asked, nodes, {10: [9], 9: [8], 8: [7], 7: [6], 6: [0]}, [10], 1)) == [10, 9, 8, 7, 6, 0], "this tree has six layers, and your search ends before its leaf: go on as long as somebody kept has children"
-level = at(*[(0.5, 1)] * 11)
-assert flat(go_down(asked, level, below, [10], 2)) == [10, 7, 8, 0, 1], "all cosines are equal here: of equal ones the smaller numbers are kept, [10, 7, 8, 0, 1]"
+assert flat(go_down(asked, at(*[(0.5, 1)] * 11), below, [10], 2)) == [10, 7, 8, 0, 1], "all cosines are equal here: of equal ones the smaller numbers are kept, [10, 7, 8, 0, 1]"
 
 # %% [markdown]
 # ## 7. Compare with the package
@@ -512,6 +513,11 @@ for k in (1, 2, 4):
 #   by: cosines = (vectors @ question / np.linalg.norm(vectors, axis=1)).clip(0)
 #   hint: have an order, too
 # - item: members
+#   name: share of the largest of its curve
+#   replace: column > threshold
+#   by: column > threshold * column.max()
+#   hint: not of the largest posterior of a curve
+# - item: members
 #   name: threshold fixed
 #   replace: column > threshold
 #   by: column > 0.1
@@ -635,6 +641,13 @@ for k in (1, 2, 4):
 #   replace: 'np.argsort(-cosines, kind="stable")[:k]'
 #   by: 'np.argsort(cosines)[::-1][:k]'
 #   hint: so sort with kind='stable'
+# - item: go-down
+#   name: cosines of zero dropped
+#   replace: '    below = {child for node in kept for child in children.get(node, [])}'
+#   by: |2
+#         kept = [node for node in kept if vectors[node] @ question > 0]
+#         below = {child for node in kept for child in children.get(node, [])}
+#   hint: a cosine may be zero or below
 # - item: go-down
 #   name: three layers
 #   replace: '    return kept + go_down(question, vectors, children, list(below), k)'
