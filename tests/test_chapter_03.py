@@ -1195,3 +1195,22 @@ def test_without_the_universitys_edge_one_more_case_is_reached(corpus, mended):
             links.remove_edge("university of veldmark", "veldmark university")
         found += len(reached(corpus, links))
     assert found == 6
+
+
+def test_the_walk_finds_no_more_gold_passages_with_synonymy_edges(corpus):
+    rules, model = minirag.load_llm("offline"), minirag.load_llm("recorded")
+    readers = {"rule": graphs.extract(corpus, rules), "model": graphs.extract(corpus, model),
+               "notes": corpus.extractions["annotations"]}  # fmt: skip
+    asked = [q for q in corpus.questions if q.kind in ("bridge", "path-finding")]
+    counts = {}
+    for name, extraction in readers.items():
+        for tau in (1, 0.8):
+            walk = minirag.METHODS["hipporag"].build(
+                corpus, extraction=extraction, encoder=minirag.load_encoder("minilm"),
+                llm=rules if name == "rule" else model, synonymy_threshold=tau,
+            )  # fmt: skip
+            assert any(e.kind == "synonymy" for e in walk.hippocampal_index.edges) == (tau < 1)
+            found = [{*walk.retrieve(q.text, k=5).ids} & {*q.gold} for q in asked]
+            counts[name, tau] = sum(map(len, found))
+    assert [*counts.values()] == [21, 21, 19, 18, 22, 21]
+    assert (len(asked), sum(len(q.gold) for q in asked)) == (14, 29)
