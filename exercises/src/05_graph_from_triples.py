@@ -341,6 +341,12 @@ for threshold in (0.9, 0.75):
         print(f"above {threshold}: {names[i]} ~ {names[j]}, {cosine:.2f}")
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# `0.75`: it joins a person with a diary, *the harbour master ~ weather diary*. `0.9` has one pair, of one thing.
+#
+# </details>
+#
 # ## 7. Compare with the package
 #
 # `knowledge_graph` and `adjacency_matrix` do the same for any corpus, with sparse matrices. Only the ratios of weights matter to a walk, so both are
@@ -378,6 +384,13 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 # %% [markdown]
 # **To think about.** *the tide tables* and *tide tables* have an edge, and are still two nodes. You could remove articles; what would that do to *The Hague*, or to a name in
 # another language? And what does a walk do at *1902*, to which anything that happened in that year is tied?
+#
+# <details><summary>Answer</summary>
+#
+# *The Hague* would become *Hague*, and in another language the short first word may be no article. At *1902* a walk passes on to whatever happened in that year,
+# however little the events have to do with one another.
+#
+# </details>
 
 # %% [raw] tags=["wrong-answers"]
 # - item: normalise
