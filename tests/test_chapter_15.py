@@ -12,7 +12,7 @@ from pathlib import Path
 import networkx
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, fisher_exact
 
 import minirag
 from minirag.algorithms.entity_scores import decayed_scores
@@ -801,6 +801,44 @@ def test_the_sentences_of_kgp_bring_more_gold_than_the_question_or_as_many_pages
     assert (won, lost) == (3, 0)
 
 
+def test_every_gold_page_is_neither_needed_nor_enough_for_a_right_answer(corpus, kgp, answers):
+    chosen, whole = of_hops(*SEVERAL), set()
+    right = {q.id for q, (_, hit) in zip(corpus.questions, answers["kgp"]) if hit} & set(chosen)
+    for question in map(corpus.question, chosen):
+        if set(question.gold) <= {page.id for page in given_pages(kgp, question)}:
+            whole.add(question.id)
+    assert (right - whole, whole - right) == ({"q02", "q11"}, {"q15"})
+
+
+ENOUGH = "the agent says that the evidence is enough"
+LATE = "the walk has reached its greatest depth"
+
+
+@pytest.mark.parametrize(
+    ("name", "enough", "late"), [("tog", (4, 4), (8, 0)), ("tog2", (7, 7), (5, 1))]
+)
+def test_on_the_sixteen_a_walk_ends_with_enough_or_after_three_rounds(
+    corpus, answers, name, enough, late
+):
+    method, ends = METHODS[name].build(corpus, **WALKS), {ENOUGH: [], LATE: []}
+    hit = {q.id: right for q, (_, right) in zip(corpus.questions, answers[name])}
+    for question in map(corpus.question, of_hops(*SEVERAL)):
+        reason = method.retrieve(question.text).trace.last("stop").reason
+        if "names no entity" not in reason:
+            ends[reason].append(question.id)
+    counts = {end: (len(ids), sum(hit[each] for each in ids)) for end, ids in ends.items()}
+    assert counts == {ENOUGH: enough, LATE: late}
+    assert name == "tog" or [each for each in ends[LATE] if hit[each]] == ["q05"]
+
+
+@pytest.mark.parametrize("name", ["tog", "dalk"])
+def test_three_answers_without_a_node_are_too_few_to_tell(corpus, answers, name):
+    lacking, chosen = {"q08", "q17", "q19"}, set(of_hops(*SEVERAL))
+    wrong = {q.id for q, (_, hit) in zip(corpus.questions, answers[name]) if not hit} & chosen
+    assert lacking <= wrong and len(wrong - lacking) == 6
+    assert round(fisher_exact([[3, 0], [6, 7]]).pvalue, 2) == 0.21
+
+
 LOOP = ("c15w1", "c15w2", "c15w3", "c15w4", "c15w5", "c15w6")
 
 
@@ -827,6 +865,21 @@ def test_the_loop_written_out_finds_what_the_package_finds(
     kept = [each.label for each in steps[-1].offered if not each.dropped]
     assert kept == [", ".join(way[-1]) for _, way in made["beam"]] and len(steps) == rounds
     assert not exact_match(made["vector"].answer(question.text).text, question.answers)
+
+
+@pytest.mark.filterwarnings("ignore:An offline rule answers")
+def test_the_loop_written_out_ends_in_an_error_on_other_questions_of_several_hops(corpus, triples):
+    cells = {cell.id: cell.source for cell in read_notebook(NOTEBOOK).cells}
+    vector, runs = METHODS["vanilla"].build(corpus, llm="recorded"), []
+    text = "\n".join(cells[name] for name in ("c15tiny0", "c15tog0a", "c15toy0", "c15toy1", *LOOP))
+    for number in of_hops(*SEVERAL):
+        made = {"math": math, "mr": minirag, "corpus": corpus, "triples": triples}
+        try:
+            exec(text.replace('"q19"', f'"{number}"'), made | {"vector": vector})
+        except (ValueError, KeyError):
+            continue
+        runs.append(number)
+    assert runs == ["q17", "q19"]
 
 
 def test_the_sentence_that_the_walk_on_q19_needs_stands_on_the_godmothers_page(corpus):

@@ -127,13 +127,13 @@ assert not close(scores["B"], 0.8 * exp(-0.8) + 0.7 * exp(-1.6)), "your rank beg
 assert not close(scores["A"], 0.9 * exp(0.8)), "your weights grow with the rank: where is the minus?"
 assert not close(scores["B"], 0.7 * exp(-2.4)), "B's second chunk has replaced the first: add to what the entity has"
 assert not close(scores["B"], 0.8 * exp(-1.6)), "only the best chunk of B counts in your version: all of its chunks among the top_k do"
-assert not close(scores["A"], exp(-0.8)), "only the weights are added up: multiply each by the chunk's score"
+assert not close(scores["B"], (0.8 * exp(-1.6) + 0.7 * exp(-2.4)) / 2), "you take the mean of B's two chunks: the score is their sum"
+assert not close(scores["B"], exp(-1.6) + exp(-2.4)), "only the weights are added up: multiply each by the chunk's score"
 assert not close(scores["A"], 0.9 / 2), "one divided by rank + 1 is another decay: the weight is e to the power of -alpha times the rank"
-assert not close(scores["A"], 0.9 * 0.4493290 / 0.7827056), "do not divide by the sum of the weights: each score is a plain sum"
+assert not any(close(scores["A"], 0.9 * exp(-0.8) / by) for by in (0.7827056, 0.9, 0.9 * exp(-0.8))), "do not divide, neither by the sum of the weights, nor by the best chunk's score, nor by the best sum: each score is a plain sum"
 assert all(close(scores[entity], expected[entity]) for entity in expected), f"expected {expected}; yours: {scores}"
 assert [entity for entity, _ in found] != ["C", "B", "A"], "the worst entity comes first: turn the last sorting round"
-late = decayed_scores([("A", 1.0), ("B", 0.95), ("B", 0.9)], 10, 0.3)
-assert not close(dict(late)["A"], exp(-0.8)), "your decay is 0.8, whatever was asked for: use alpha"
+assert not close(dict(late := decayed_scores([("A", 1.0), ("B", 0.95), ("B", 0.9)], 10, 0.3))["A"], exp(-0.8)), "your decay is 0.8, whatever was asked for: use alpha"
 assert [entity for entity, _ in late] == ["B", "A"], "the entities come in the order of their best chunks: sort them by their sums"
 two = decayed_scores(pooled, 2, 0.8)
 assert len(two) == 2, "with top_k = 2 only A and B have a chunk that counts: is top_k used?"
@@ -648,6 +648,26 @@ for _ in range(60):
 #   by: + exp
 #   hint: multiply each by the chunk's score
 # - item: decayed-scores
+#   name: mean instead of sum
+#   replace: return sorted(totals.items()
+#   by: |-
+#     owners = [owner for owner, _ in best]
+#         totals = {each: total / owners.count(each) for each, total in totals.items()}
+#         return sorted(totals.items()
+#   hint: you take the mean of B's two chunks
+# - item: decayed-scores
+#   name: divided by the best chunk's score
+#   replace: score * exp(-alpha * rank)
+#   by: score / best[0][1] * exp(-alpha * rank)
+#   hint: nor by the best chunk's score
+# - item: decayed-scores
+#   name: divided by the best sum
+#   replace: return sorted(totals.items()
+#   by: |-
+#     totals = {each: total / max(totals.values()) for each, total in totals.items()}
+#         return sorted(totals.items()
+#   hint: nor by the best sum
+# - item: decayed-scores
 #   name: reciprocal rank
 #   replace: score * exp(-alpha * rank)
 #   by: score / (1 + rank)
@@ -656,7 +676,7 @@ for _ in range(60):
 #   name: weights divided by their sum
 #   replace: score * exp(-alpha * rank)
 #   by: score * exp(-alpha * rank) / sum(exp(-alpha * place) for place in range(1, len(best) + 1))
-#   hint: do not divide by the sum of the weights
+#   hint: neither by the sum of the weights
 # - item: decayed-scores
 #   name: worst entity first
 #   replace: 'pair[1], reverse=True)'
