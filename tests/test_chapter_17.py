@@ -249,6 +249,12 @@ def test_what_the_chapter_says_of_the_surveys_tables():
         assert [rows[name][i] > flat[i] for i in accuracies] == ahead
     local, rules, vectors = (ten[x] for x in ("graphrag-local", "graphrag-cc", "vgraphrag-cc"))
     assert [*zip(local, vectors)][:2] == [(55.360, 55.203), (50.429, 46.750)]
+    both = ten["vgraphrag"]
+    assert local[0] > rules[0] and local[2] < rules[2]  # accuracy on MultihopQA, on MusiqueQA
+    assert both[0] > vectors[0] and both[2] > vectors[2]
+    assert [None not in [row[i] for row in rows.values()] for i in (0, 2, 3, 5, 7)] == [
+        True, True, True, True, False
+    ]  # fmt: skip
     assert all(a > b for a, b in zip(vectors, rules))
     for other in (rules, vectors):
         assert local[0] > other[0]
@@ -395,6 +401,20 @@ def test_with_ties_in_flat_searchs_order_four_verdicts_are_on_the_edge(places, n
         (*cut(two, base), True, [4.5, -0.1, 9.4]),
     ):
         assert gained(places, ours, theirs, near, filled) == pytest.approx(shown, abs=0.05)
+
+
+def test_fewer_nodes_alone_change_the_sign_of_the_mean_with_the_rule(places, near):
+    one, base, link = (
+        five(places, *each)
+        for each in ((mr.OPERATORS["node VDB"](k=1), R, C), (N, R, C), SWAPS["Link"])
+    )
+    (left, _, high), (filled, low, _) = (
+        gained(places, one, base, near, rule) for rule in (False, True)
+    )
+    assert left < high < 0 < filled and low < 0
+    for rule in (False, True):
+        _, low, high = gained(places, link, one, near, rule)
+        assert low < 0 < high
 
 
 def test_no_graph_list_is_shown_to_beat_flat_search_under_any_rule(places, near):

@@ -118,6 +118,9 @@ found = [str(each) for each in fill(["x"], more, 3)]
 assert found[:1] == ["x"], f"a single own passage comes first, too; yours: {found}"
 assert len(found) == 3, f"with k = 3 and one own passage two are added; yours has {len(found)} passages: does a 5 stand in your code?"
 assert found == ["x", "a", "c"], f"with k = 3 and one own passage expected x, a, c; yours: {found}"
+found = [str(each) for each in fill(["x", "y", "z"], more, 2)]
+assert len(found) == 2, f"own has more than k passages, so nothing is added; yours has {len(found)}: k - len(own) is below zero here, and a slice that ends below zero counts from the end"
+assert found == ["x", "y"], f"own has more than k passages: return the first k of them; yours: {found}"
 assert list(fill(["x", "y", "z", "u"], ["v"], 2)) == ["x", "y"], "own has more than k passages: return the first k of them"
 assert list(fill(["e", "a"], ["d"], 5)) == ["e", "a", "d"], "if `more` is short, too, the list stays short; its order is e, a, d"
 
@@ -510,6 +513,11 @@ for name in ("relationship VDB", "flat search"):
 #   replace: "[:k]"
 #   by: "[:5]"
 #   hint: with k = 3 and one own passage two are added
+# - item: fill
+#   name: a slice that ends below zero
+#   replace: "return [*own, *added][:k]"
+#   by: "return own[:k] + [each for each in more[:k] if each not in own][: k - len(own)]"
+#   hint: a slice that ends below zero counts from the end
 # - item: gains
 #   name: sign by the mean
 #   replace: return np.asarray(after) - np.asarray(before)
