@@ -1213,5 +1213,5 @@ def test_the_walk_finds_no_more_gold_passages_with_synonymy_edges(corpus):
             assert any(e.kind == "synonymy" for e in walk.hippocampal_index.edges) == (tau < 1)
             found = [{*walk.retrieve(q.text, k=5).ids} & {*q.gold} for q in asked]
             counts[name, tau] = sum(map(len, found))
-    assert [*counts.values()] == [21, 21, 19, 18, 22, 21]
+    assert [*counts.values()] == [21, 21, 19, 18, 22, 21]  # 62 without, 60 with
     assert (len(asked), sum(len(q.gold) for q in asked)) == (14, 29)
