@@ -831,6 +831,19 @@ def test_on_the_sixteen_a_walk_ends_with_enough_or_after_three_rounds(
     assert name == "tog" or [each for each in ends[LATE] if hit[each]] == ["q05"]
 
 
+def test_vector_search_too_is_right_more_often_where_a_walk_ends_with_enough(corpus, answers):
+    flat = {q.id: right for q, (_, right) in zip(corpus.questions, answers["vanilla"])}
+    ends = {ENOUGH: [], LATE: []}
+    for name in ("tog", "tog2"):
+        method = METHODS[name].build(corpus, **WALKS)
+        for question in map(corpus.question, of_hops(*SEVERAL)):
+            reason = method.retrieve(question.text).trace.last("stop").reason
+            if "names no entity" not in reason:
+                ends[reason].append(question.id)
+    counts = [(len(ids), sum(flat[each] for each in ids)) for ids in ends.values()]
+    assert counts == [(11, 9), (13, 7)] and len({*ends[ENOUGH]}) == 8
+
+
 @pytest.mark.parametrize("name", ["tog", "dalk"])
 def test_three_answers_without_a_node_are_too_few_to_tell(corpus, answers, name):
     lacking, chosen = {"q08", "q17", "q19"}, set(of_hops(*SEVERAL))

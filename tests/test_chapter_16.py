@@ -1101,3 +1101,9 @@ def test_with_a_larger_floor_bic_finds_one_to_three_curves(vectors):
             GaussianMixture(n, random_state=seed, reg_covar=1e-4).fit(rows) for n in range(1, 13)
         ]
         assert np.argmin([fit.bic(rows) for fit in fits]) in (0, 1, 2)
+
+
+def test_no_relation_joins_the_two_spellings_of_the_adviser(own):
+    labels = [node.name for node in own.graph.nodes]
+    pair = {labels.index(name) for name in ("Jonah Birtwhistle", "Dr Jonah Birtwhistle")}
+    assert not [edge for edge in own.graph.edges if {edge.source, edge.target} == pair]
