@@ -1203,7 +1203,7 @@ def test_the_walk_finds_no_more_gold_passages_with_synonymy_edges(corpus):
     readers = {"rule": graphs.extract(corpus, rules), "model": graphs.extract(corpus, model),
                "notes": corpus.extractions["annotations"]}  # fmt: skip
     asked = [q for q in corpus.questions if q.kind in ("bridge", "path-finding")]
-    counts = {}
+    counts, sets = {}, {}
     for name, extraction in readers.items():
         for tau in (1, 0.8):
             walk = minirag.METHODS["hipporag"].build(
@@ -1213,5 +1213,8 @@ def test_the_walk_finds_no_more_gold_passages_with_synonymy_edges(corpus):
             assert any(e.kind == "synonymy" for e in walk.hippocampal_index.edges) == (tau < 1)
             found = [{*walk.retrieve(q.text, k=5).ids} & {*q.gold} for q in asked]
             counts[name, tau] = sum(map(len, found))
+            sets[name, tau] = {(q.id, p) for q, hits in zip(asked, found) for p in hits}
     assert [*counts.values()] == [21, 21, 19, 18, 22, 21]  # 62 without, 60 with
+    won = sum(len(sets[name, 0.8] - sets[name, 1]) for name in readers)
+    assert (won, sum(len(sets[name, 1] - sets[name, 0.8]) for name in readers)) == (2, 4)
     assert (len(asked), sum(len(q.gold) for q in asked)) == (14, 29)
