@@ -1218,3 +1218,18 @@ def test_the_walk_finds_no_more_gold_passages_with_synonymy_edges(corpus):
     won = sum(len(sets[name, 0.8] - sets[name, 1]) for name in readers)
     assert (won, sum(len(sets[name, 1] - sets[name, 0.8]) for name in readers)) == (2, 4)
     assert (len(asked), sum(len(q.gold) for q in asked)) == (14, 29)
+
+
+def test_the_rules_q13_has_both_obstacles_and_the_annotations_q19_lacks_one_edge(corpus, mended):
+    cut = ("university of veldmark", "veldmark university")
+    for remove, add in ((True, False), (False, True), (True, True)):
+        links = links_of(mended["rule"])
+        if remove:
+            links.remove_edge(*cut)
+        if add:
+            links.add_edge("marrow", "dr ilse marrow")
+        assert ("q13" in reached(corpus, links)) == (remove and add)
+    links = links_of(mended["notes"])
+    assert "q19" not in reached(corpus, links)
+    links.add_edge("matteo brisling", "brisling")
+    assert "q19" in reached(corpus, links)

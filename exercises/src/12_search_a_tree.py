@@ -351,7 +351,7 @@ assert len(found) != 8 and len(found) != 11, "yours keeps every child: of each l
 assert found != [0, 7, 3, 8, 10], "your list is sorted by cosine: it goes from the top down, layer by layer"
 assert found != [0, 3, 7, 8, 10], "your list goes from the leaves up: the top comes first"
 assert found[:1] != [0] and found[:2] != [10, 2], "positions in a layer are taken for nodes: look them up in the layer"
-assert found == [10, 7, 8, 0, 3], f"with k = 2 the kept nodes are [10, 7, 8, 0, 3]; yours: {found}"
+assert found == [10, 7, 8, 0, 3], f"with k = 2 the kept nodes are [10, 7, 8, 0, 3]: the children of all kept nodes compete, not those of the nearest alone; yours: {found}"
 turned = at(*[({7: 0.5, 8: 0.8}.get(place, each), 1) for place, each in enumerate(cosine_of)])
 assert flat(go_down(asked, turned, below, [10], 2)) == [10, 8, 7, 0, 3], "node 8 is nearer than node 7 here: in each layer the nearest comes first"
 assert flat(go_down(asked, nodes, below, [10], 1)) == [10, 7, 0], "with k = 1 it is [10, 7, 0]: one node a layer"
