@@ -1107,3 +1107,11 @@ def test_no_relation_joins_the_two_spellings_of_the_adviser(own):
     labels = [node.name for node in own.graph.nodes]
     pair = {labels.index(name) for name in ("Jonah Birtwhistle", "Dr Jonah Birtwhistle")}
     assert not [edge for edge in own.graph.edges if {edge.source, edge.target} == pair]
+
+
+def test_with_a_floor_of_a_hundredth_eight_curves_share_five_to_nine_passages(vectors):
+    rows, shared = pca(vectors, 5), []
+    for seed in range(6):
+        fit = GaussianMixture(8, random_state=seed, reg_covar=0.01).fit(rows)
+        shared.append(int(((fit.predict_proba(rows) > 0.1).sum(axis=1) > 1).sum()))
+    assert (min(shared), max(shared)) == (5, 9), shared
