@@ -700,10 +700,10 @@ ENDS = {
 }  # fmt: skip
 
 
-def through(corpus, links, one_name=False):
+def through(corpus, links, one_name=False, ends=ENDS):
     """Of each question's shortest paths, how many go through its answer: "1/3"."""
     row = []
-    for id, pair in ENDS.items():
+    for id, pair in ends.items():
         answers = [plain(answer) for answer in corpus.question(id).answers]
         one = nx.relabel_nodes(links, dict.fromkeys(answers, answers[0])) if one_name else links
         paths = list(nx.all_shortest_paths(one, *pair))
@@ -853,10 +853,10 @@ def test_merging_every_pair_is_no_remedy(corpus, as_written, mended):
     assert found == {"rule": [], "model": ["q14", "q20"], "notes": ["q13", "q14", "q16", "q20"]}
 
 
-def reached(corpus, links):
-    """Which of the five cut questions have a shortest path through the answer."""
-    row = through(corpus, links).split()
-    return [id for id, found in zip(ENDS, row) if not found.startswith("0/")]
+def reached(corpus, links, ends=ENDS):
+    """Which of the questions, the five cut ones, have a shortest path through the answer."""
+    row = through(corpus, links, ends=ends).split()
+    return [id for id, found in zip(ends, row) if not found.startswith("0/")]
 
 
 def test_synonymy_edges_join_the_cut_passages_by_two_names_of_the_answer(
@@ -1142,12 +1142,7 @@ def test_in_five_cases_the_way_past_is_shorter_whatever_spellings_are_joined(cor
 def test_of_the_uncut_questions_seven_of_nine_cases_are_reached(corpus, as_written):
     ends = {"q15": ("university of veldmark", "port sable"), "q17": ("veldmark university", FIRM),
             "q18": (MEDAL, "port sable")}  # fmt: skip
-    found = {name: [] for name in as_written}
-    for name, graph in as_written.items():
-        for id, pair in ends.items():
-            answers = {plain(answer) for answer in corpus.question(id).answers}
-            paths = nx.all_shortest_paths(links_of(graph), *pair)
-            found[name] += [id] if any(answers & {*path} for path in paths) else []
+    found = {name: reached(corpus, links_of(g), ends) for name, g in as_written.items()}
     assert found == {"rule": ["q18"], "model": [*ends], "notes": [*ends]}
 
 
@@ -1162,29 +1157,21 @@ def test_the_lost_spellings_are_lost_to_the_edges_that_section_9_names(corpus, a
         assert id not in reached(corpus, links)
         links.remove_edge(*pair)
         assert id in reached(corpus, links)
-    for name in as_written:  # with the university's other name nobody reaches q15 and q17
-        links = links_of(as_written[name])
-        for id, pair in {"q15": ("veldmark university", "port sable"),
-                         "q17": ("university of veldmark", FIRM)}.items():  # fmt: skip
-            answers = {plain(answer) for answer in corpus.question(id).answers}
-            assert not any(answers & {*path} for path in nx.all_shortest_paths(links, *pair))
+    exchanged = {"q15": ("veldmark university", "port sable"),
+                 "q17": ("university of veldmark", FIRM)}  # fmt: skip
+    for graph in as_written.values():
+        assert not reached(corpus, links_of(graph), exchanged)
 
 
 def test_the_cases_reached_depend_on_the_name_that_the_disease_is_typed_by(corpus, mended):
     counts = {}
     other = "progressive temporal dysmetria"  # the rule's graph lacks it
     for typed in ("lanthorn s disease", "lanthorn disease", "ptd", other):
-        found = []
-        for name, graph in mended.items():
-            for id, (start, end) in ENDS.items():
-                answers = {plain(answer) for answer in corpus.question(id).answers}
-                end = typed if end == DISEASE else end
-                links = links_of(graph)
-                if not {start, end} <= {*links}:
-                    continue
-                paths = nx.all_shortest_paths(links, start, end)
-                found += [(name, id)] if any(answers & {*path} for path in paths) else []
-        counts[typed] = len(found)
+        ends = {id: (a, typed if b == DISEASE else b) for id, (a, b) in ENDS.items()}
+        counts[typed] = 0
+        for links in map(links_of, mended.values()):
+            here = {id: pair for id, pair in ends.items() if {*pair} <= {*links}}
+            counts[typed] += len(reached(corpus, links, here))
     assert counts == {"lanthorn s disease": 5, "lanthorn disease": 3, "ptd": 7, other: 6}
 
 

@@ -814,18 +814,24 @@ ENOUGH = "the agent says that the evidence is enough"
 LATE = "the walk has reached its greatest depth"
 
 
+def how_walks_end(corpus, name):
+    """The questions of several hops that a method walks on, by the reason why it stops."""
+    method, ends = METHODS[name].build(corpus, **WALKS), {ENOUGH: [], LATE: []}
+    for question in map(corpus.question, of_hops(*SEVERAL)):
+        reason = method.retrieve(question.text).trace.last("stop").reason
+        if "names no entity" not in reason:
+            ends[reason].append(question.id)
+    return ends
+
+
 @pytest.mark.parametrize(
     ("name", "enough", "late"), [("tog", (4, 4), (8, 0)), ("tog2", (7, 7), (5, 1))]
 )
 def test_on_the_sixteen_a_walk_ends_with_enough_or_after_three_rounds(
     corpus, answers, name, enough, late
 ):
-    method, ends = METHODS[name].build(corpus, **WALKS), {ENOUGH: [], LATE: []}
+    ends = how_walks_end(corpus, name)
     hit = {q.id: right for q, (_, right) in zip(corpus.questions, answers[name])}
-    for question in map(corpus.question, of_hops(*SEVERAL)):
-        reason = method.retrieve(question.text).trace.last("stop").reason
-        if "names no entity" not in reason:
-            ends[reason].append(question.id)
     counts = {end: (len(ids), sum(hit[each] for each in ids)) for end, ids in ends.items()}
     assert counts == {ENOUGH: enough, LATE: late}
     assert name == "tog" or [each for each in ends[LATE] if hit[each]] == ["q05"]
@@ -833,13 +839,8 @@ def test_on_the_sixteen_a_walk_ends_with_enough_or_after_three_rounds(
 
 def test_vector_search_too_is_right_more_often_where_a_walk_ends_with_enough(corpus, answers):
     flat = {q.id: right for q, (_, right) in zip(corpus.questions, answers["vanilla"])}
-    ends = {ENOUGH: [], LATE: []}
-    for name in ("tog", "tog2"):
-        method = METHODS[name].build(corpus, **WALKS)
-        for question in map(corpus.question, of_hops(*SEVERAL)):
-            reason = method.retrieve(question.text).trace.last("stop").reason
-            if "names no entity" not in reason:
-                ends[reason].append(question.id)
+    walks = [how_walks_end(corpus, name) for name in ("tog", "tog2")]
+    ends = {end: [id for walk in walks for id in walk[end]] for end in (ENOUGH, LATE)}
     counts = [(len(ids), sum(flat[each] for each in ids)) for ids in ends.values()]
     assert counts == [(11, 9), (13, 7)] and len({*ends[ENOUGH]}) == 8
 
