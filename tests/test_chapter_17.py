@@ -1,5 +1,5 @@
-"""What chapters 17 (the unified framework) and 17b (what the benchmark says) say, checked beyond
-what their cells print: the rule that chose the question, which intervals leave out zero.
+"""What chapters 17 (the unified framework), 17b (measuring a change) and 17c (what the benchmark
+says) say, checked beyond what their cells print: which lists run, which intervals leave out zero.
 """
 
 from collections import Counter
@@ -32,6 +32,7 @@ SWAPS = {
     "ten nodes": (mr.OPERATORS["node VDB"](k=10), R, C),
 }
 
+HIPPORAG = ("node Link", "node PPR", "relationship Aggregator", "chunk Aggregator")
 FLAT = ("zeroshot", "vanilla")  # the rows of Table 5 that use no graph
 
 
@@ -149,6 +150,87 @@ def test_on_its_question_the_added_operator_finds_p06_and_more_nodes_do_not(plac
         assert "p06" in [*farther][:5]
     sixteen = passages_of(place, question, mr.OPERATORS["node VDB"](k=16), R, C)
     assert [*sixteen].index("p06") == 9
+
+
+def changed_questions(place, *operators):
+    """How many questions gain over N, R, C, and how many lose."""
+    method = composed(place, *operators)
+    gain = recall(method, place[0]) - recall(composed(place, N, R, C), place[0])
+    return int((gain > 0).sum()), int((gain < 0).sum())
+
+
+def test_on_professors_too_few_questions_change_to_tell(places):
+    place = places["professors"]
+    counts = [
+        changed_questions(place, *SWAPS["Onehop"]),
+        changed_questions(place, *HIPPORAG),
+        changed_questions(place, *SWAPS["walk"]),
+        changed_questions(place, *SWAPS["VDB added"]),
+    ]
+    assert counts == [(2, 4), (5, 3), (4, 3), (1, 4)]
+    assert all(binomtest(more, more + fewer).pvalue > 0.3 for more, fewer in counts)
+
+
+def test_hipporags_row_finds_nothing_for_its_question_until_vdb_stands_for_link(places):
+    place = places["professors"]
+    q12, q20 = (place[0].question(name) for name in ("q12", "q20"))
+    assert passages_of(place, q12, *HIPPORAG) == {}
+    assert [*passages_of(place, q12, *SWAPS["walk"])][:2] == ["p05", "p06"] == [*q12.gold]
+    assert {*q20.gold} <= {*[*passages_of(place, q20, *HIPPORAG)][:5]}
+    assert not {*q20.gold} & {*[*passages_of(place, q20, N, R, C)][:5]}
+    nodes = {q.id: passages_of(place, q, *HIPPORAG) for q in place[0].questions}
+    assert [name for name, found in nodes.items() if not found] == ["q04", "q12"]
+
+
+def test_the_method_of_chapter_4_falls_back_on_vector_search_without_a_name(places):
+    corpus, _ = places["professors"]
+    hipporag = mr.METHODS["hipporag"].build(corpus, extraction="annotations")
+    text = corpus.question("q12").text
+    assert hipporag.retrieve(text, 5).ids == mr.METHODS["dense"].build(corpus).retrieve(text, 5).ids
+
+
+@pytest.mark.parametrize("third", ["", R])
+def test_without_relations_the_composer_refuses_occurrence(places, third):
+    from minirag.widgets import ComposerExplorer
+
+    composer = ComposerExplorer(places["professors"][0]).set("preset", "lightrag-local")
+    said = composer.set("third", third).shown()[0]
+    assert said.startswith("Runs: " if third else "Does not run: chunk Occurrence takes relations")
+
+
+def test_with_n_node_onehop_does_not_give_the_chosen_nodes(places):
+    place = places["professors"]
+    for q in place[0].questions:
+        trace = composed(place, *SWAPS["Onehop"]).retrieve(q.text, k=5).trace
+        chosen, near = ({*step.nodes} for step in trace if isinstance(step, mr.NodeStep))
+        assert not {node.index for node in chosen} & {node.index for node in near}
+
+
+def test_the_points_that_p36_keeps_come_from_partly_other_relations(places):
+    place = places["professors"]
+    corpus, graph = place
+    q01, [p36] = corpus.question("q01"), [c for c in corpus.chunks if c.id == "p36"]
+    here, points = corpus.chunks.index(p36), []
+    for operators in ((N, R, C), SWAPS["Onehop"]):
+        trace = composed(place, *operators).retrieve(q01.text, k=5).trace
+        edges = [graph.edges[edge.index] for edge in trace.last(mr.EdgeStep).edges]
+        points.append(
+            {(e.source, e.name, e.target) for e in edges
+             if here in graph.nodes[e.source].chunks and here in graph.nodes[e.target].chunks}
+        )  # fmt: skip
+    before, after = points
+    assert len(before) == len(after) == 4
+    assert [name for _, name, _ in before - after] == ["pays for research on"]
+    assert len(after - before) == 1
+
+
+def test_three_or_five_nodes_find_as_much_as_four_in_the_files_order(places):
+    place = places["professors"]
+    by_k = {k: recall(composed(place, mr.OPERATORS["node VDB"](k=k), R, C), place[0]).mean()
+            for k in (2, 3, 4, 5, 8)}  # fmt: skip
+    assert {k: round(mean, 1) for k, mean in by_k.items()} == {
+        2: 70.1, 3: 76.4, 4: 76.4, 5: 76.4, 8: 68.1,
+    }  # fmt: skip
 
 
 def by_hand(corpus, graph, nodes_of=lambda chosen, _: chosen):

@@ -1,713 +1,271 @@
-"""What chapter 17b (what the benchmark says) says beyond what its cells print, and what it used to
-say: coverage and tokens in numbers, agents over three graphs, the survey's lessons.
+"""What chapter 17b (measuring a change) says beyond the old chapter 17, computed another way: the
+control with as many nodes as Link, one corpus at a time, and what the bootstrap's figures show.
 """
 
-import re
-import shlex
-from dataclasses import replace
-from itertools import combinations
-from pathlib import Path
+from itertools import product
 
-import networkx as nx
 import numpy as np
 import pytest
-from scipy.stats import binomtest, fisher_exact, spearmanr
-from typer.testing import CliRunner
 
 import minirag as mr
-from minirag.cli import app
-from minirag.core.files import read_notebook
-from minirag.core.trace import EdgeStep
-from minirag.corpora.datasets import load_dataset
-from minirag.corpora.fetching import available
 from minirag.evaluate import recall_at_k
-from minirag.evaluate.bench import run_bench
-from minirag.evaluate.metrics import load_expected
-from minirag.graphs import normalise_phrase as plain
-from minirag.graphs.knowledge_graph import extract
-from minirag.reproduce.unified import (
-    DATASET,
-    PUBLISHED,
-    RECORDED,
-    SIZE,
-    resplit,
-    split_anew,
-)  # fmt: skip
 
-RECORDED_ROWS = "professors recorded: "
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "17b_what_the_benchmark_says.ipynb"
+SETS = {
+    "professors": "annotations", "mini_wiki": "triples", "textbook": "annotations",
+    "harbor_news": "annotations",
+}  # fmt: skip
+N, R, C = "node VDB", "relationship Onehop", "chunk Occurrence"
+RULES = "left empty", "filled"
+LISTS = {
+    "N, R, C": (N, R, C),
+    "Link": ("node Link", R, C),
+    "Onehop": (N, "node Onehop", R, C),
+    "four": ("relationship VDB", C),
+    "two": (mr.OPERATORS["relationship VDB"](k=2), C),
+    "flat": ("chunk VDB",),
+}
 
 
-def side(values, looks):
-    """-1 or 1 where the interval of one of `looks` comparisons leaves out zero, else 0."""
-    rng, tail = np.random.default_rng(0), 2.5 / looks
-    drawn = rng.choice(values, (10_000, len(values))).mean(axis=1)
-    low, high = np.percentile(drawn, [tail, 100 - tail])
+@pytest.fixture(scope="module")
+def measured():
+    """By list, five ids at most for each question; the questions; where each stands."""
+    encoder, lists, asked, where = mr.load_encoder("minilm"), {}, [], []
+    lists = {name: [] for name in (*LISTS, "one", "as many")}
+    for place, kind in SETS.items():
+        corpus = mr.load_corpus(place)
+        graph = mr.METHODS["hipporag"].build(corpus, extraction=kind).graph
+        questions = [q for q in corpus.questions if q.gold]
+
+        def results(*operators, corpus=corpus, graph=graph, questions=questions):
+            made = mr.compose(graph="knowledge", operators=operators)
+            method = made.build(corpus, extraction=graph, encoder=encoder)
+            return method.retrieve_many([q.text for q in questions], 5)
+
+        def found(retrieved):
+            return [[p.id for p in each.passages if p.score > 0] for each in retrieved]
+
+        by_k = {k: results(mr.OPERATORS[N](k=k), R, C) for k in (1, 2, 3)}
+        for name, operators in LISTS.items():
+            lists[name] += found(results(*operators))
+        lists["one"] += found(by_k[1])
+        for i, link in enumerate(results(*LISTS["Link"])):
+            number = len(link.trace.last(mr.NodeStep).nodes)
+            if number:
+                same = by_k[number][i]
+                assert len(same.trace.last(mr.NodeStep).nodes) == number
+            lists["as many"] += found([same]) if number else [[]]
+        asked += questions
+        where += [place] * len(questions)
+    return lists, asked, np.array(where)
+
+
+def level(each, measured, rule):
+    lists, asked, _ = measured
+    if rule == "filled":
+        each = [[*dict.fromkeys(own + more)][:5] for own, more in zip(each, lists["flat"])]
+    return np.array([100 * recall_at_k(ids, q.gold, 5) for ids, q in zip(each, asked)])
+
+
+def gain(measured, ours, theirs, rule, same_length=False):
+    ours, theirs = (measured[0][name] for name in (ours, theirs))
+    if same_length:
+        pairs = [(a[: len(b)], b[: len(a)]) for a, b in zip(ours, theirs)]
+        ours, theirs = ([*each] for each in zip(*pairs))
+    return level(ours, measured, rule) - level(theirs, measured, rule)
+
+
+def paired(gains):
+    means = np.random.default_rng(0).choice(gains, (10_000, len(gains))).mean(axis=1)
+    return [gains.mean(), *np.percentile(means, [2.5, 97.5])]
+
+
+def side(gains):
+    _, low, high = paired(gains)
     return int(low > 0) - int(high < 0)
 
 
-@pytest.fixture(scope="module")
-def stored():
-    """{row: {metric: number}} of the table that `minirag reproduce unified` stores."""
-    rows = load_expected("unified")["rows"]
-    return {
-        name: {metric: cell["ours"] for metric, cell in row["metrics"].items()}
-        for name, row in rows.items()
+def test_link_over_as_many_nodes_gains_left_empty_only(measured):
+    for rule, cut, shown in (
+        ("left empty", False, [6.0, 0.1, 12.0]),
+        ("filled", False, [2.2, -2.2, 6.4]),
+        ("left empty", True, [1.9, -3.8, 7.6]),
+        ("filled", True, [0.4, -3.4, 3.9]),
+    ):
+        each = gain(measured, "Link", "as many", rule, cut)
+        assert paired(each) == pytest.approx(shown, abs=0.06)
+
+
+def test_both_controls_change_the_sign_of_the_mean_with_the_rule(measured):
+    for control in ("one", "as many"):
+        empty, filled = (gain(measured, control, "N, R, C", rule) for rule in RULES)
+        assert side(empty) == -1 and filled.mean() > 0
+    assert side(gain(measured, "as many", "N, R, C", "filled")) == 1
+    assert side(gain(measured, "one", "N, R, C", "filled")) == 0
+
+
+def test_no_control_is_shown_to_beat_flat_search(measured):
+    for control, rule, cut in product(("one", "as many"), RULES, (False, True)):
+        assert side(gain(measured, control, "flat", rule, cut)) < 1
+
+
+def test_two_relations_gain_over_flat_search_on_professors_alone(measured):
+    _, _, where = measured
+    each = gain(measured, "two", "flat", "filled")
+    assert paired(each[where == "professors"]) == pytest.approx([8.3, 2.1, 16.7], abs=0.06)
+    assert [side(each[where == place]) for place in SETS] == [1, 0, 0, 0]
+    for name in measured[0].keys() - {"flat"}:
+        each = gain(measured, name, "flat", "filled")
+        means = {place: each[where == place].mean() for place in SETS}
+        assert max(means, key=means.get) == "professors"
+
+
+def test_only_onehop_keeps_its_verdict_in_all_six_columns(measured):
+    where, held, lost = measured[2], set(), set()
+    for name, rule in product(("Link", "Onehop", "four", "two", "flat"), RULES):
+        each = gain(measured, name, "N, R, C", rule)
+        without = {place: side(each[where != place]) for place in SETS}
+        sides = {side(each), *without.values(), side(gain(measured, name, "N, R, C", rule, True))}
+        if len(sides) == 1 and 0 not in sides:
+            held.add((name, rule))
+        if side(each) and not without["mini_wiki"]:
+            lost.add((name, rule))
+    assert held == {("Onehop", rule) for rule in RULES}
+    assert lost == {("flat", "left empty")} | {
+        (x, "filled") for x in ("Link", "four", "two", "flat")
     }
-
-
-def of_table(stored, start):
-    return {name.removeprefix(start): row for name, row in stored.items() if name.startswith(start)}
-
-
-def fisher(x, y, n=100):
-    """p of two counts of n each."""
-    return fisher_exact([[x, n - x], [y, n - y]]).pvalue
-
-
-def by_method(result, name, metric):
-    return np.array([row[metric] for row in result.answers if row["method"] == name])
-
-
-@pytest.mark.parametrize(
-    ("start", "everywhere", "middle", "alike"),
-    [
-        ("professors by annotations: ", 0.78, 0.71, (11, 70.8, 91.7)),
-        ("musique_train by GPT-3.5: ", 0.76, 0.19, (11, 31.0, 56.0)),
-    ],
-)
-def test_coverage_goes_with_tokens_on_musique_only_at_the_ends(
-    stored, start, everywhere, middle, alike
-):
-    read = np.array([
-        (row["context tokens"], row["cover@8k"])
-        for row in of_table(stored, start).values()
-        if 0 < row.get("context tokens", 0) <= 8000
-    ])  # fmt: skip
-
-    def r(some):
-        return np.corrcoef(np.log10(some[:, 0]), some[:, 1])[0, 1]
-
-    between = read[(read[:, 0] > 300) & (read[:, 0] < 2000)]
-    assert (r(read), r(between)) == pytest.approx((everywhere, middle), abs=0.006)
-    equal = read[(read[:, 0] > 500) & (read[:, 0] < 600), 1]
-    assert (len(equal), equal.min(), equal.max()) == alike
-
-
-def test_how_many_methods_find_more_than_bm25(stored):
-    counts = {}
-    for name in ("professors by annotations", "professors by rules", "musique_train by GPT-3.5"):
-        rows = of_table(stored, f"{name}: ")
-        above = [m for m, row in rows.items() if row.get("R@5", 0) > rows["bm25"]["R@5"]]
-        graphs = [m for m in above if mr.METHODS[m].graph_type != "none"]
-        counts[name] = len(graphs), len(above) - len(graphs)
-    assert [*counts.values()] == [(3, 0), (2, 0), (14, 5)]
-
-
-def test_most_graph_methods_are_above_vanilla_in_one_column_of_the_surveys_table():
-    table, most = load_expected("survey_tables")["table_5"], []
-    for place, measure in enumerate(table["columns"]):
-        cells = {name: row[place] for name, row in table["rows"].items() if row[place] is not None}
-        graphs = [value for name, value in cells.items() if name not in ("zeroshot", "vanilla")]
-        above = sum(value > cells.get("vanilla", 100) for value in graphs)
-        most += [measure] if above > len(graphs) / 2 else []
-    assert most == ["MultihopQA Recall"]
-
-
-def test_kgp_gives_a_passage_more_than_once():
-    corpus = mr.load_corpus("professors")
-    kgp = mr.METHODS["kgp"].build(corpus)
-    sections, _ = kgp.context(kgp.retrieve(corpus.question("q07").text, k=5))
-    text = "\n".join(line for part in sections.values() for line in part)
-    times = [text.count(chunk.text) for chunk in corpus.chunks]
-    assert np.count_nonzero(times) < sum(times) and max(times) > 1
-
-
-@pytest.mark.slow  # six runs of two agents
-def test_over_whose_graph_agents_cover_more_than_one_passage():
-    corpus, found = mr.load_corpus("professors"), {}
-    one = run_bench(corpus, ["vanilla"], extraction="annotations", k=1)
-    alone = by_method(one, "vanilla", "cover@8k")
-    by_model = extract(corpus, mr.load_llm("recorded"))
-    for reader, graph in (("own", "annotations"), ("rules", None), ("model", by_model)):
-        walks = run_bench(corpus, ["tog", "dalk"], extraction=graph)
-        for name in ("tog", "dalk"):
-            found[reader, name] = side(by_method(walks, name, "cover@8k") - alone, looks=6)
-    assert {key for key, sign in found.items() if sign} == {
-        ("own", "tog"), ("own", "dalk"), ("model", "tog")
-    }  # fmt: skip
-
-
-@pytest.mark.slow  # recorded answers of nine methods
-def test_answers_by_missing_gold_and_the_variants_that_are_not_told_apart():
-    corpus, once = mr.load_corpus("professors"), ["vanilla", "bm25", "hyde", "hipporag"]
-    variants = ["graphrag-local", "graphrag-er", "graphrag-cc", "vgraphrag-cc", "vgraphrag"]
-    spoken = run_bench(corpus, [*once, *variants], llm="recorded", gleanings=0)
-    full, stands, right = (
-        np.array([by_method(spoken, name, metric) == 100 for name in once])
-        for metric in ("R@5", "cover@8k", "accuracy")
-    )
-    counts = [(right[some].sum(), some.sum()) for some in (full, ~full & stands, ~full & ~stands)]
-    assert counts == [(57, 57), (17, 21), (0, 18)]
-    mixed = np.flatnonzero(full.any(axis=0) & ~full.all(axis=0))
-    within = [100 * (right[full[:, i], i].mean() - right[~full[:, i], i].mean()) for i in mixed]
-    assert len(within) == 7 and side(np.array(within), looks=1) > 0
-    for a, b in combinations(variants, 2):
-        gain = by_method(spoken, a, "accuracy") - by_method(spoken, b, "accuracy")
-        assert not side(gain, looks=1)
-
-
-@pytest.mark.slow  # recorded answers of twenty methods
-def test_by_the_corrected_sign_test_no_method_is_ahead_of_vanilla():
-    names = [name for name in (*RECORDED, "ircot-hipporag") if name != "dense"]
-    spoken = run_bench(mr.load_corpus("professors"), names, llm="recorded", gleanings=0)
-    flat = by_method(spoken, "vanilla", "accuracy")
-    for name in names:
-        lead = by_method(spoken, name, "accuracy") - flat
-        won, lost = int((lead > 0).sum()), int((lead < 0).sum())
-        assert won <= lost or 20 * binomtest(won, won + lost).pvalue > 0.05
-
-
-@pytest.mark.paper("Survey", "opportunities")
-def test_the_first_lines_on_files_and_graph_databases_run(tmp_path):
-    (tmp_path / "a.html").write_text("<p>Maud Ellery founded the Lanthorn Trust.</p>", "utf-8")
-    (tmp_path / "b.csv").write_text("title,text\nA,Ilse Marrow read it.\n", "utf-8")
-    folder = mr.read_folder(tmp_path)
-    assert len(folder.documents) == 2
-    graph = mr.METHODS["hipporag"].build(folder).graph
-    linked = graph.to_networkx()
-    assert len(linked.nodes) == len(graph.nodes) > 0
-
-
-COUNTED = ["MultihopQA Accuracy", "MusiqueQA Accuracy", "ALCE STREM", "ALCE STRHIT"]
-COUNTED_5 = [*COUNTED, "Quality Accuracy", "PopQA Accuracy"]
-
-
-def size_of(measure):
-    """The questions of a column's data set; PopQA's shares are of more than Table 4 has."""
-    data_set = measure.split()[0]
-    rows = load_expected("survey_tables")["table_4"]["rows"]
-    return 1399 if data_set == "PopQA" else rows[data_set][1]
-
-
-def in_survey(number, measure, first, second):
-    """The two counts in a column of the survey's table, and Fisher's p."""
-    part, n = load_expected("survey_tables")[f"table_{number}"], size_of(measure)
-    place = part["columns"].index(measure)
-    x, y = (round(part["rows"][name][place] * n / 100) for name in (first, second))
-    return x, y, fisher(x, y, n)
-
-
-@pytest.mark.paper("Survey", "lessons")
-def test_each_lesson_has_a_bullet_and_the_surveys_counts_are_those_of_its_table(stored):
-    [text] = [c.source for c in read_notebook(NOTEBOOK).cells if "- **L1** " in c.source]
-    assert re.findall(r"(?m)^- \*\*(L\d)\*\*", text) == [f"L{i}" for i in range(1, 10)]
-    assert not re.search("mixed|verdict|goes the lesson", text)
-    told = {}
-    for number, first, second, looks in (
-        (10, "vgraphrag-cc", "vanilla", (12, 28, 40)),
-        (10, "vgraphrag-cc", "graphrag-cc", (12, 28, 40)),
-        (10, "graphrag-local", "graphrag-er", (12, 28, 40)), (5, "tog", "vanilla", (18, 66, 100)),
-        (5, "dalk", "vanilla", (18, 66, 100)), (5, "g-retriever", "vanilla", (18, 66, 100)),
-    ):  # fmt: skip
-        tests = [in_survey(number, m, first, second)
-                 for m in (COUNTED if number == 10 else COUNTED_5)]  # fmt: skip
-        counts = {
-            (sum(x > y and many * p < 0.05 for x, y, p in tests),
-             sum(x < y and many * p < 0.05 for x, y, p in tests)) for many in looks
-        }  # fmt: skip
-        [told[first, second]] = counts  # whatever the looks
-    assert [*told.values()] == [(2, 0), (1, 0), (0, 0), (0, 6), (0, 5), (0, 6)]
-    rows, ours = of_table(stored, "musique_train by GPT-3.5: "), []
-    for first, second in list(told)[:5]:
-        x, y = (round(rows[name]["cover@1k"]) for name in (first, second))
-        ours.append(min(1, round(15 * fisher(x, y), 3)))
-    assert ours == [1, 0.224, 0.049, 0.002, 0]
-
-
-@pytest.mark.paper("Survey", "tab-5")
-def test_which_graph_methods_are_clearly_above_vanilla_in_table_5():
-    rows = load_expected("survey_tables")["table_5"]["rows"]
-    graphs = [name for name in rows if name not in ("zeroshot", "vanilla")]
-    clear, near = [], {}
-    for measure in COUNTED_5:
-        for name in graphs:
-            x, y, p = in_survey(5, measure, name, "vanilla")
-            if x > y:
-                clear += [(name, measure.split()[0])] if 66 * p < 0.05 else []
-                near[name, measure] = 66 * p
-    assert sorted(clear) == [
-        ("hipporag", "Quality"), ("raptor", "MultihopQA"), ("raptor", "MusiqueQA"),
-        ("raptor", "Quality"),
-    ]  # fmt: skip
-    assert near["graphrag-local", "MultihopQA Accuracy"] == pytest.approx(0.051, abs=0.0005)
-    assert in_survey(5, "ALCE STREM", "raptor", "vanilla")[:2] == (105, 106)
-    assert in_survey(5, "MusiqueQA Accuracy", "kgp", "vanilla")[:2] == (520, 517)
-
-
-@pytest.mark.paper("Survey", "tab-5")
-def test_the_counted_columns_of_table_5_are_whole_counts_but_for_two_shares():
-    table, broken = load_expected("survey_tables")["table_5"], []
-    for measure in COUNTED_5:
-        place = table["columns"].index(measure)
-        for name, row in table["rows"].items():
-            count = row[place] * size_of(measure) / 100
-            broken += [(name, measure.split()[0])] if abs(count - round(count)) > 0.025 else []
-    assert broken == [("hipporag", "MultihopQA"), ("dalk", "Quality")]
-
-
-def test_the_fall_from_published_to_random_order_of_four_methods(stored):
-    falls = {}
-    for name in ("dense", "bm25", "hipporag", "hipporag-passages"):
-        a, b = (stored[f"musique_train {way}: {name}"]["cover@8k"]
-                for way in ("as published", "joined at random"))  # fmt: skip
-        falls[name] = round(a - b)
-        signs = [
-            12 * fisher(round(stored[f"musique_train as published: {name}"]["cover@8k"]),
-                        round(stored[f"musique_train joined {way}: {name}"]["cover@8k"])) < 0.05
-            for way in ("at random", "in order")
-        ]  # fmt: skip
-        assert signs == [True, name in ("dense", "bm25")]
-    assert [*falls.values()] == [51, 26, 35, 52]
-
-
-def test_the_filled_rows_are_of_the_same_passages_and_questions(stored):
-    """Both tables load the same data set, and `dense` is `vanilla` by another name."""
-    assert PUBLISHED[DATASET] is load_dataset is resplit.__globals__["load_dataset"]
-    by_gpt, whole = of_table(stored, f"{DATASET} by GPT-3.5: "), f"{DATASET} as published: dense"
-    assert by_gpt["dense"] == by_gpt["vanilla"] and by_gpt["dense"]["cover@1k"] == 45
-    assert stored[whole]["n"] == by_gpt["vanilla"]["n"] == 100
-    filled = stored[whole]["cover@1k"]
-    assert filled == 59  # 59, too, by the bench with thirty passages of `vanilla`
-    p = {name: fisher(59, round(stored[f"{DATASET} as published: {name}"]["cover@1k"]))
-         for name in ("bm25", "hipporag", "hipporag-passages")}  # fmt: skip
-    assert min(12 * each for each in p.values()) > 0.05
-    above = [name for name in ("hipporag", "kgp", "vgraphrag", "vgraphrag-cc")
-             if stored[f"{DATASET} by GPT-3.5: {name}"]["cover@1k"] >= filled]  # fmt: skip
-    assert not above and stored[f"{DATASET} as published: hipporag"]["cover@1k"] == filled
-
-
-def test_without_its_fallback_dalk_is_ahead_and_tog_would_be_after_two_looks():
-    corpus, kept = mr.load_corpus("professors"), {"extraction": "annotations"}
-    one = by_method(run_bench(corpus, ["vanilla"], k=1, **kept), "vanilla", "cover@8k")
-    run, asked = run_bench(corpus, ["vanilla", "tog", "dalk"], **kept), corpus.questions
-    tokens = {name: by_method(run, name, "context tokens") for name in ("vanilla", "dalk")}
-    fallback = tokens["vanilla"] == tokens["dalk"]
-    gain = by_method(run, "dalk", "cover@8k") - one
-    assert [q.id for q, back in zip(asked, fallback) if back] == ["q04", "q12"]
-    assert [q.id for q, back, won in zip(asked, fallback, gain) if back and won > 0] == ["q12"]
-    kept_gain = gain[~fallback]
-    assert ((kept_gain > 0).sum(), (kept_gain < 0).sum()) == (9, 0)
-    assert 9 * binomtest(9, 9).pvalue == pytest.approx(0.035, abs=0.0005)
-    won, lost, p = against(run, "tog", "cover@8k", one)
-    assert (won, lost, round(2 * p, 3), round(9 * p, 3)) == (11, 1, 0.013, 0.057)
-
-
-@pytest.mark.paper("Survey", "tab-12")
-def test_on_alce_cut_anew_vgraphrag_is_not_clearly_above_raptor():
-    survey, n = load_expected("survey_tables"), 948
-    anew, before = survey["table_12"], survey["table_10"]
-    assert anew["columns"][-1] == "ALCEAll STRHIT" and before["columns"][-1] == "ALCE STRHIT"
-    p = {}
-    for measure in ("STREM", "STRHIT"):
-        old = before["columns"].index(f"ALCE {measure}")
-        new = anew["columns"].index(f"ALCEAll {measure}")
-        counts = {}
-        for name in ("vanilla", "raptor", "vgraphrag"):
-            share = anew["rows"][f"{name} Llama-3-8B"][new]
-            assert share < before["rows"][name][old]
-            assert abs(share * n / 100 - round(share * n / 100)) < 0.02
-            counts[name] = round(share * n / 100)
-        x, y = counts["vgraphrag"], counts["raptor"]
-        p[measure] = round(fisher(x, y, n), 3)
-        assert x > y
-    assert p == {"STREM": 0.717, "STRHIT": 0.475}
-    for name in ("vanilla", "raptor", "vgraphrag"):  # the model of Table 10
-        assert anew["rows"][f"{name} Llama-3-8B"][:2] == before["rows"][name][:2]
-    large = (anew["rows"][f"{name} Llama-3-70B"][0] for name in ("vgraphrag", "raptor"))
-    assert fisher(*(round(share * 2556 / 100) for share in large), 2556) < 0.001
-    for model in ("Llama-3-8B", "Llama-3-70B"):
-        columns = zip(*(row for name, row in anew["rows"].items() if name.endswith(model)))
-        first = anew["rows"][f"vgraphrag {model}"]
-        assert [max(column) for column in columns] == first
-
-
-@pytest.mark.paper("Survey", "tab-7")
-def test_told_before_rank_correlations_of_tokens_and_seconds():
-    table, found = load_expected("survey_tables")["table_7"], []
-    for i in range(0, len(table["columns"]), 2):
-        both = [row[i : i + 2] for row in table["rows"].values() if None not in row[i : i + 2]]
-        found += [round(float(spearmanr(both).statistic), 2)]
-    assert found == [0.62, 0.69, 0.81, 0.75, 0.77, 0.68]
-
-
-def test_who_stands_beside_whom_changes_coverage_at_one_cut(stored):
-    """Joined in order against joined at random: the same length, other neighbours."""
-    in_order, at_random = (
-        of_table(stored, f"musique_train joined {way}: ") for way in ("in order", "at random")
-    )
-    for name, row in in_order.items():
-        met, missed = (round(each["cover@8k"]) for each in (row, at_random[name]))
-        p = fisher(met, missed)
-        assert 12 * p < 0.01, name
-
-
-def test_of_the_pairs_of_the_lessons_only_one_has_almost_equal_length(stored):
-    rows = of_table(stored, "musique_train by GPT-3.5: ")
-    alike = []
-    for first, second in (
-        ("vgraphrag-cc", "vanilla"), ("vgraphrag-cc", "graphrag-cc"),
-        ("graphrag-local", "graphrag-er"), ("tog", "vanilla"), ("dalk", "vanilla"),
-    ):  # fmt: skip
-        long, short = sorted(rows[name]["context tokens"] for name in (first, second))[::-1]
-        alike += [(first, second)] if long < 1.1 * short else []
-    assert alike == [("vgraphrag-cc", "graphrag-cc")]
-    survey = load_expected("survey_tables")
-    most = {}
-    for first, second, where in (
-        ("vgraphrag-cc", "vanilla", 10), ("vgraphrag-cc", "graphrag-cc", 10),
-        ("graphrag-local", "graphrag-er", 10), ("tog", "vanilla", 5), ("dalk", "vanilla", 5),
-    ):  # fmt: skip
-        table = survey[f"table_{where}"]["rows"]
-        pairs = [(a, b) for a, b in zip(table[first], table[second]) if None not in (a, b)]
-        most[first, second] = sum(a > b for a, b in pairs), len(pairs)
-    assert [*most.values()] == [(7, 7), (7, 7), (6, 6), (1, 10), (2, 11)]
-    variants = survey["table_9"]
-    local, er = (set(variants[name]["elements"]) for name in ("graphrag-local", "graphrag-er"))
-    assert local - er == {"Chunk", "Community"}
-
-
-@pytest.mark.paper("Survey", "opportunities")
-def test_every_opportunity_has_a_line_that_runs(tmp_path):
-    cells = [cell.source for cell in read_notebook(NOTEBOOK).cells]
-    [table] = [text for text in cells if "|**O9**" in text]
-    rows = [line[1:].split("|") for line in table.splitlines() if line.startswith("|**O")]
-    lines = {re.search(r"O\d", row[0])[0]: re.findall(r"`([^`]+)`", row[1]) for row in rows}
-    assert list(lines) == [f"O{i}" for i in range(1, 10)]
-    [setup] = [text for text in cells if "knowledge = mr.METHODS" in text]
-    corpus = mr.load_corpus("professors")
-    ran = run_bench(corpus, ["bm25", "hipporag"], extraction="annotations")
-    names = {
-        "mr": mr, "np": np, "nx": nx, "corpus": corpus, "question": corpus.question("q07"),
-        "column": by_method, "result": ran,
-    }  # fmt: skip
-    exec(setup, names)  # a cell of our own notebook
-    (tmp_path / "a.txt").write_text("Maud Ellery founded the Lanthorn Trust.", "utf-8")
-    found = {}
-    for name, [line] in lines.items():
-        if line.startswith("minirag "):
-            words = [str(tmp_path) if x == "FOLDER" else x for x in shlex.split(line)[1:]]
-            result = CliRunner().invoke(app, words)
-            assert result.exit_code == 0, result.output
-        else:
-            found[name] = eval(line.replace("FOLDER", tmp_path.as_posix()), names)
-    assert found["O2"] == 49 and len(found["O9"]) == 43 and len(found["O5"]) > 200
-    stored = {
-        (triple.subject, triple.object)
-        for many in corpus.extractions["annotations"].triples.values()
-        for triple in many
-    }
-
-    ends = {(plain(subject), plain(obj)) for subject, obj in stored}
-    assert {(head, tail) for head, _, tail in found["O5"]} <= ends, "no triple is turned round"
-    assert [corpus.chunks[i].id for i in found["O3"]] == ["p15", "p06", "p32", "p30", "p36"]
-    assert [len(each.ids) for each in found["O7"]] == [5, 5] and len(found["O4"].documents) == 1
-    assert found["O8"].round(1) == 80.6 and names["by_walk"].mean().round(1) == 81.9
-    limits = [np.where(names["words"] > n, names["by_words"], names["by_walk"]).mean()
-              for n in range(5, 20)]  # fmt: skip
-    assert 5 + int(np.argmax(limits)) == 11  # chosen on the same questions: 86.1; told before
-
-
-def test_bm25_with_twelve_passages_misses_one_question():
-    rows = run_bench(
-        mr.load_corpus("professors"), ["bm25"], extraction="annotations", k=12
-    ).answers  # fmt: skip
-    covers = [row["cover@8k"] for row in rows]
-    assert round(np.mean(covers)) == 96 and covers.count(0) == 1
-
-
-def test_of_the_surveys_methods_how_many_are_above_vanilla_depends_on_the_data_set():
-    table = load_expected("survey_tables")["table_5"]
-    above = {}
-    for name in ("MultihopQA", "MusiqueQA", "PopQA", "Quality"):
-        place = table["columns"].index(f"{name} Accuracy")
-        values = {method: row[place] for method, row in table["rows"].items()}
-        flat = values.pop("vanilla")
-        values.pop("zeroshot")
-        assert len(values) == 11
-        above[name] = sum(value > flat for value in values.values())
-        assert values["raptor"] > flat
-    assert above == {"MultihopQA": 5, "MusiqueQA": 2, "PopQA": 1, "Quality": 2}
-    place, rows = table["columns"].index("MultihopQA Recall"), table["rows"]
-    graphs = [name for name in rows if name not in ("zeroshot", "vanilla")]
-    assert sum(rows[name][place] > rows["vanilla"][place] for name in graphs) == 9
-    place = table["columns"].index("MultihopQA Accuracy")
-    assert rows["dalk"][place] > rows["vanilla"][place]
-
-
-def test_the_passages_of_vgraphrag_cc_are_those_of_vanilla():
-    corpus = mr.load_corpus("professors")
-    cc, vanilla = (mr.METHODS[name].build(corpus) for name in ("vgraphrag-cc", "vanilla"))
-    for question in corpus.questions:
-        assert cc.retrieve(question.text, k=5).ids == vanilla.retrieve(question.text, k=5).ids
-
-
-def test_vgraphrag_is_not_ahead_of_vanilla_of_the_same_length():
-    corpus, kept = mr.load_corpus("professors"), {"extraction": "annotations"}
-    long = by_method(run_bench(corpus, ["vanilla"], k=12, **kept), "vanilla", "cover@8k")
-    gain = by_method(run_bench(corpus, ["vgraphrag"], **kept), "vgraphrag", "cover@8k") - long
-    assert ((gain > 0).sum(), (gain < 0).sum()) == (0, 1)
-
-
-def test_of_the_surveys_methods_the_slower_of_two_may_take_fewer_tokens():
-    table = load_expected("survey_tables")["table_7"]
-    tokens, seconds = (table["columns"].index(f"MusiqueQA {name}") for name in ("token", "time"))
-    rows = [row for row in table["rows"].values() if row[tokens] and row[seconds]]
-    assert len(rows) == len(table["rows"]) == 13
-    pairs = [(a, b) for a, b in combinations(rows, 2)]
-    against = sum((a[tokens] - b[tokens]) * (a[seconds] - b[seconds]) < 0 for a, b in pairs)
-    assert (against, len(pairs)) == (16, 78)
-
-
-@pytest.mark.skipif(not available(DATASET), reason="the texts of MuSiQue are not here")
-def test_joined_in_file_order_a_chunk_more_often_holds_all_gold_of_a_question():
-    published = replace(mr.load_dataset(DATASET), extractions={})
-    text, whole = {chunk.id: chunk.text[:60] for chunk in published.chunks}, []
-    for seed in (None, 0):
-        chunks = [chunk.text for chunk in split_anew(published, SIZE, seed).chunks]
-        whole += [sum(
-            any(all(text[gold] in chunk for gold in q.gold) for chunk in chunks)
-            for q in published.questions
-        )]  # fmt: skip
-    assert whole == [37, 2]
-
-
-@pytest.mark.skipif(not available(DATASET), reason="the texts of MuSiQue are not here")
-def test_in_the_file_the_gold_passages_of_a_question_stand_near_each_other():
-    corpus = mr.load_dataset(DATASET)
-    place = {chunk.id: i for i, chunk in enumerate(corpus.chunks)}
-    apart = []
-    for question in corpus.questions:
-        places = [place[gold] for gold in question.gold]
-        apart.append(max(places) - min(places))
-    assert (sum(each < 20 for each in apart), len(apart), len(place)) == (96, 100, 1890)
+    ways = [gain(measured, "two", "N, R, C", "left empty", cut) for cut in (False, True)]
+    assert [side(each) for each in ways] == [-1, 1]
+
+
+def test_the_drawn_samples_and_the_copies(measured):
+    gains = gain(measured, "Onehop", "N, R, C", "left empty")[measured[2] == "professors"]
+    assert len(gains) == 24 and (gains == 0).sum() == 18 and gains.sum() == -250
+    rng = np.random.default_rng(0)
+    drawn = [gains[rng.choice(24, 24)].mean() for _ in range(3)]
+    assert drawn == pytest.approx([-18.8, -29.2, -8.3], abs=0.06)
+    once, four_times = (paired(np.tile(gains, times)) for times in (1, 4))
+    assert once == pytest.approx([-10.4, -27.1, 4.2], abs=0.06) and four_times[2] < 0
+    assert 0.4 < (four_times[2] - four_times[1]) / (once[2] - once[1]) < 0.6
+
+
+def counts_and_more():
+    """By question: how many nodes Link gives; what relationship VDB finds with each k."""
+    encoder, counts, by_k = mr.load_encoder("minilm"), [], {1: [], 3: [], 6: []}
+    for place, kind in SETS.items():
+        corpus = mr.load_corpus(place)
+        graph = mr.METHODS["hipporag"].build(corpus, extraction=kind).graph
+        asked = [q.text for q in corpus.questions if q.gold]
+
+        def results(*operators, corpus=corpus, graph=graph, asked=asked):
+            method = mr.compose(graph="knowledge", operators=operators)
+            return method.build(corpus, extraction=graph, encoder=encoder).retrieve_many(asked, 5)
+
+        counts += [len(r.trace.last(mr.NodeStep).nodes) for r in results(*LISTS["Link"])]
+        for k, lists in by_k.items():
+            retrieved = results(mr.OPERATORS["relationship VDB"](k=k), C)
+            lists += [[p.id for p in r.passages if p.score > 0] for r in retrieved]
+    return np.array(counts), by_k
 
 
 @pytest.fixture(scope="module")
-def pathrag():
-    return mr.METHODS["pathrag"].build(mr.load_corpus("professors"), llm="recorded", gleanings=0)
+def more(measured):
+    """`measured` with relationship VDB at k = 1, 3, 6 and with Link that falls back on N."""
+    lists, asked, where = measured
+    counts, by_k = counts_and_more()
+    both = [a if n else b for a, b, n in zip(lists["Link"], lists["N, R, C"], counts)]
+    return (lists | by_k | {"else N": both}, asked, where), counts > 0
 
 
-def test_the_recall_of_pathrag_ranked_by_its_relations(pathrag):
-    corpus = mr.load_corpus("professors")
-    by_paths, by_relations = [], []
-    for question in corpus.questions:
-        found = pathrag.retrieve(question.text, k=5)
-        edges = [pathrag.graph.edges[e.index] for e in found.trace.last(EdgeStep).edges]
-        ids = list(dict.fromkeys(corpus.chunks[i].id for edge in edges for i in edge.chunks))
-        for recalls, ranked in ((by_paths, found.ids), (by_relations, ids)):
-            recalls.append(100 * recall_at_k(ranked, question.gold, 5))
-    assert [np.mean(r).round(1) for r in (by_paths, by_relations)] == [61.8, 73.6]
-    assert sum(a < b for a, b in zip(by_paths, by_relations)) == 8  # and 4 the other way
+def test_nearly_the_whole_loss_of_link_is_where_it_gives_no_node(more):
+    measured, has_node = more
+    assert has_node.sum() == 83
+    for rule, cut, chosen, shown in (
+        ("left empty", False, has_node, [-0.4, -8.0, 7.0]),
+        ("left empty", False, ~has_node, [-58.1, -71.5, -44.1]),
+        ("filled", False, has_node, [10.3, 2.8, 17.9]),
+        ("filled", False, ~has_node, [7.5, -7.5, 22.0]),
+        ("left empty", True, has_node, [5.8, -1.0, 12.7]),
+        ("filled", True, has_node, [2.4, -3.6, 8.4]),
+    ):
+        each = gain(measured, "Link", "N, R, C", rule, cut)[chosen]
+        assert paired(each) == pytest.approx(shown, abs=0.06)
+    each = gain(measured, "Link", "N, R, C", "left empty")
+    assert each[~has_node].sum() / each.sum() > 0.97 and each[~has_node].max() == 0
+    for rule, shown in (("left empty", [-0.3, -5.8, 5.1]), ("filled", [7.5, 2.0, 13.2])):
+        each = gain(measured, "else N", "N, R, C", rule)
+        assert paired(each) == pytest.approx(shown, abs=0.06)
 
 
-@pytest.mark.slow  # recorded answers of nineteen methods
-def test_right_answers_of_all_recorded_methods_and_of_pathrag_with_a_low_recall():
-    names = [n for n in (*RECORDED, "ircot-hipporag") if n not in ("zeroshot", "cot", "dense")]
-    rows = run_bench(mr.load_corpus("professors"), names, llm="recorded", gleanings=0).answers
-    assert len(names) == 19
-    counts = [
-        (sum(row["accuracy"] for row in some) / 100, len(some))
-        for some in ([row for row in rows if row["cover@8k"] == stands] for stands in (100, 0))
-    ]
-    assert counts == [(351, 372), (0, 84)]
-    low = [row for row in rows if row["method"] == "pathrag" and row["R@5"] < 100]
-    assert len(low) == 13 and all(row["accuracy"] == 100 for row in low)
-    assert next(row["question"] for row in low if row["R@5"] == 0) == "q02"
+def test_the_gain_of_relations_follows_the_length(more):
+    measured, _ = more
+    empty, filled = (
+        [gain(measured, name, "N, R, C", rule).mean() for name in (1, "two", 3, "four", 6)]
+        for rule in RULES
+    )
+    assert empty == sorted(empty) and filled[1:] == sorted(filled[1:])[::-1]
+    assert filled[0] < filled[1] and abs(empty[-1]) < 0.15 > abs(filled[-1])
+    for name in (1, 3, 6, "else N"):
+        for rule, cut in product(RULES, (False, True)):
+            assert side(gain(measured, name, "flat", rule, cut)) < 1
 
 
-def test_the_only_question_that_vanilla_covers_without_gold_names_another_man():
-    """Told in the chapter before PathRAG took its place as where the measure fails."""
-    corpus = mr.load_corpus("professors")
-    texts = {chunk.id: chunk.text for chunk in corpus.chunks}
-    vanilla, odd = mr.METHODS["vanilla"].build(corpus), {}
-    for q in corpus.questions:
-        ids = vanilla.retrieve(q.text, k=5).ids
-        names = [i for i in ids if any(answer in texts[i] for answer in q.answers)]
-        if names and not {*names} & {*q.gold}:
-            odd[q.id] = names
-    assert odd == {"q12": ["p11"]} and "Gwilym Pryce" in texts["p11"]
-
-
-def test_whether_a_router_chosen_on_other_questions_gains_hangs_on_equal_rules():
-    """Told in the chapter before: chosen on the others, a router loses its gain. Among rules that
-    are equally good on the others, the first one decides.
-    """
-    corpus = mr.load_corpus("professors")
-    rows = run_bench(corpus, ["bm25", "hipporag"], extraction="annotations")
-    a, b = (by_method(rows, name, "R@5") for name in ("bm25", "hipporag"))
-    words = np.array([len(q.text.split()) for q in corpus.questions])
-    one_way = [np.where(words > limit, a, b) for limit in range(5, 20)]
-    other_way = [np.where(words > limit, b, a) for limit in range(5, 20)]
-    mixed = [rule for pair in zip(one_way, other_way) for rule in pair]
-    means = []
-    for rules in (np.array(mixed), np.array(one_way + other_way)):
-        others = [np.delete(rules, i, axis=1).mean(axis=1).argmax() for i in range(24)]
-        means.append(np.mean([rules[rule, i] for i, rule in enumerate(others)]).round(1))
-    assert means == [81.9, 86.1]
-
-
-def against(run, name, metric, other):
-    """Questions that a method wins from `other`, those that it loses, and p of the sign test."""
-    gain = by_method(run, name, metric) - other
-    won, lost = int((gain > 0).sum()), int((gain < 0).sum())
-    return won, lost, binomtest(won, won + lost).pvalue if won + lost else 1.0
-
-
-def test_dalk_is_ahead_of_one_passage_over_the_shipped_triples_only():
-    corpus = mr.load_corpus("professors")
-    one = by_method(run_bench(corpus, ["vanilla"], k=1), "vanilla", "cover@8k")
-    split = {}
-    for whose, graph in (
-        ("shipped", "annotations"), ("rules", None),
-        ("model", extract(corpus, mr.load_llm("recorded"))),
-    ):  # fmt: skip
-        run = run_bench(corpus, ["dalk"], extraction=graph)
-        won, lost, p = against(run, "dalk", "cover@8k", one)
-        split[whose] = won, lost, 9 * p < 0.05, p < 0.05
-    assert split == {
-        "shipped": (10, 0, True, True), "rules": (7, 1, False, False), "model": (7, 2, False, False)
+def test_how_often_a_verdict_stays_with_forty_questions_fewer(measured):
+    rng, stayed = np.random.default_rng(0), {}
+    for rule, name in product(RULES, ("Link", "Onehop", "four", "two", "flat")):
+        each = gain(measured, name, "N, R, C", rule)
+        if side(each) != side(each[measured[2] != "mini_wiki"]):
+            tries = [side(rng.permutation(each)[40:]) for _ in range(60)]
+            stayed[name, rule] = tries.count(side(each))
+    assert stayed == {
+        ("flat", "left empty"): 58, ("Link", "filled"): 34, ("four", "filled"): 16,
+        ("two", "filled"): 58, ("flat", "filled"): 36,
     }  # fmt: skip
 
 
-def test_told_before_what_kgp_covers_at_equal_length_and_hipporag_at_each():
-    corpus, kept = mr.load_corpus("professors"), {"extraction": "annotations"}
-    kgp, splits, leads = run_bench(corpus, ["kgp"], **kept), {}, {}
-    for k in (1, 2, 3, 5, 8, 9, 12):
-        run = run_bench(corpus, ["vanilla", "hipporag"], k=k, **kept)
-        flat = by_method(run, "vanilla", "cover@1k")
-        splits[k] = against(kgp, "kgp", "cover@1k", flat)[:2]
-        leads[k] = against(run, "hipporag", "cover@8k", by_method(run, "vanilla", "cover@8k"))
-    assert (splits[5], splits[9]) == ((7, 0), (2, 0))
-    assert [leads[k][:2] for k in (1, 2, 3, 5, 8, 12)] == [
-        (2, 1), (3, 3), (4, 2), (6, 1), (4, 0), (0, 0)
-    ]  # fmt: skip
-    assert min(p for *_, p in leads.values()) > 0.05
+def test_how_many_comparisons_the_chapter_looks_at(more):
+    measured, has_node = more
+    where, seen = measured[2], {}
+
+    def look(each):
+        key = max(tuple(each.round(3)), tuple(-each.round(3)))  # A over B, or B over A
+        seen[key] = side(each) != 0
+
+    every = np.full(114, True)
+    for rule in RULES:
+        for name in ("Link", "Onehop", "four", "two", "flat"):
+            each = gain(measured, name, "N, R, C", rule)
+            for chosen in (every, *(where != place for place in SETS)):
+                look(each[chosen])
+            look(gain(measured, name, "N, R, C", rule, True))
+        for name in ("else N", "as many", 1, 3, 6):
+            look(gain(measured, name, "N, R, C", rule))
+        for chosen in (has_node, ~has_node):
+            look(gain(measured, "Link", "N, R, C", rule)[chosen])
+        look(gain(measured, "Link", "N, R, C", rule, True)[has_node])
+        for cut in (False, True):
+            look(gain(measured, "Link", "as many", rule, cut))
+        for name in ("N, R, C", "Link", "Onehop", "four", "two", "as many"):
+            look(gain(measured, name, "flat", rule, True))
+        for place in SETS:
+            look(gain(measured, "two", "flat", rule)[where == place])
+    for place in SETS:
+        look(gain(measured, "two", "flat", "left empty", True)[where == place])
+    assert (len(seen), sum(seen.values())) == (101, 59)
 
 
-def test_told_before_how_many_of_all_methods_are_above_vanilla(stored):
-    counts = []
-    for start in ("professors by annotations: ", "musique_train by GPT-3.5: "):
-        rows = of_table(stored, start)
-        covers = [row["cover@1k"] > rows["vanilla"]["cover@1k"] for row in rows.values()]
-        counts.append((sum(covers), len(covers) - 1))
-    assert [above for above, _ in counts] == [19, 10]
-
-
-def test_told_before_which_methods_change_when_passages_are_joined(stored):
-    rows = {
-        way: of_table(stored, f"musique_train {way}: ")
-        for way in ("as published", "joined in order", "joined at random")
+def test_two_relations_against_flat_search_corpus_by_corpus(measured):
+    where = measured[2]
+    filled = gain(measured, "two", "flat", "filled")[where == "professors"]
+    assert ((filled > 0).sum(), (filled < 0).sum()) == (4, 0)
+    sides = {
+        cut: [side(gain(measured, "two", "flat", "left empty", cut)[where == x]) for x in SETS]
+        for cut in (False, True)
     }
-    changed = {}
-    for way in ("joined in order", "joined at random"):
-        for name, row in rows["as published"].items():
-            a, b = (round(each["cover@8k"]) for each in (row, rows[way][name]))
-            p = fisher(a, b)
-            changed[way, name] = int(np.sign(b - a)) * (8 * p < 0.05)
-    order = [changed["joined in order", name] for name in ("dense", "bm25", "hipporag")]
-    assert order == [-1, 1, 0] and changed["joined in order", "hipporag-passages"] == 0
-    assert {sign for (way, _), sign in changed.items() if way == "joined at random"} == {-1}
+    assert sides == {False: [0, -1, -1, 0], True: [0, -1, 0, 0]}
 
 
-@pytest.mark.paper("Survey", "tab-10")
-def test_vgraphrag_is_first_in_table_10_and_ahead_of_raptor_only_after_few_looks():
-    """By an unpaired test, in the columns whose shares are whole counts of questions."""
-    survey = load_expected("survey_tables")
-    columns, rows = survey["table_10"]["columns"], survey["table_10"]["rows"]
-    whole, ahead, few, looks = [], {}, [], []
-    for i, measure in enumerate(columns):
-        assert max(rows, key=lambda name: rows[name][i] or 0) == "vgraphrag"
-        n = survey["table_4"]["rows"][measure.split()[0]][1]
-        shares = {name: row[i] * n / 100 for name, row in rows.items() if row[i] is not None}
-        if any(abs(share - round(share)) > 0.02 for share in shares.values()):
-            continue
-        whole.append(measure)
-        right = {name: round(share) for name, share in shares.items()}
-        best = right.pop("vgraphrag")
-        p = {name: fisher(best, count, n) for name, count in right.items()}
-        ahead[measure] = sum(28 * each < 0.05 for each in p.values())
-        assert len(p) == 7 and 28 * p["raptor"] > 0.05
-        few += [measure] if 4 * p["raptor"] < 0.05 else []
-        looks += [(each, measure, name) for name, each in p.items()]
-    assert whole == ["MultihopQA Accuracy", "MusiqueQA Accuracy", "ALCE STREM", "ALCE STRHIT"]
-    assert [*ahead.values()] == [5, 6, 3, 5]
-    assert few == [measure for measure in whole if measure != "MusiqueQA Accuracy"]
-    by_holm = [min(1, (28 - i) * p) for i, (p, *_) in enumerate(sorted(looks))]
-    by_holm = dict(zip(((m, name) for _, m, name in sorted(looks)), np.maximum.accumulate(by_holm)))
-    assert sum(p < 0.05 for p in by_holm.values()) == 24
-    assert sum(28 * p < 0.05 for p, *_ in looks) == 19
-    raptors = {m: p for (m, name), p in by_holm.items() if name == "raptor"}
-    assert {m for m, p in raptors.items() if p < 0.05} == {*few}
-    assert sorted(float(round(raptors[m], 4)) for m in few) == [0.0237, 0.0464, 0.0497]
-    assert "vgraphrag" not in survey["table_7"]["rows"]
-
-
-@pytest.mark.paper("Survey", "tab-10")
-def test_vgraphrag_ccs_numbers_on_alce_are_restored_and_the_highest_of_the_others():
-    table = load_expected("survey_tables")["table_10"]
-    restored = {note["column"] for note in table["notes"] if "the rest by the gain" in note["note"]}
-    assert restored == {"ALCE STRREC", "ALCE STREM", "ALCE STRHIT"}
-    rows = table["rows"]
-    assert len(rows) == 8 and table["notes"][1]["row"] == "graphrag-local"  # of its STRREC decimals
-    for measure, gain in (("STRREC", 8.47), ("STREM", 13.18), ("STRHIT", 4.93)):
-        i = table["columns"].index(f"ALCE {measure}")
-        others = [name for name in rows if name != "vgraphrag" and rows[name][i] is not None]
-        assert max(others, key=lambda name: rows[name][i]) == "vgraphrag-cc"
-        over = 100 * (rows["vgraphrag"][i] / rows["vgraphrag-cc"][i] - 1)
-        assert over == pytest.approx(gain, abs=0.006)
-
-
-@pytest.mark.paper("Survey", "tab-5")
-def test_on_quality_eight_of_eleven_graph_methods_are_below_zeroshot_and_three_clearly():
-    graphs = [name for name in load_expected("survey_tables")["table_5"]["rows"]
-              if name not in ("zeroshot", "vanilla")]  # fmt: skip
-    tests = {name: in_survey(5, "Quality Accuracy", name, "zeroshot") for name in graphs}
-    below = {name: 11 * p for name, (x, y, p) in tests.items() if x < y}
-    assert (len(below), len(graphs)) == (8, 11)
-    clear = [name for name, product in below.items() if product < 0.05]
-    assert clear == ["g-retriever", "kgp", "lightrag-global"]
-
-
-def test_of_three_passages_or_more_nobody_can_be_ahead_after_nine_looks():
-    corpus, least = mr.load_corpus("professors"), {}
-    for k in range(1, 41):
-        run = run_bench(corpus, ["vanilla"], extraction="annotations", k=k)
-        missed = int((by_method(run, "vanilla", "cover@8k") == 0).sum())
-        least[k] = min(1, 9 * 2 / 2**missed)
-    assert [k for k, p in least.items() if p < 0.05] == [1, 2]
-    assert (round(least[3], 3), round(least[5], 3)) == (0.07, 0.141)
-    kept = {"extraction": "annotations"}
-    er, ahead = run_bench(corpus, ["graphrag-er"], **kept), {}
-    for k in (2, 3, 4):  # its tokens lie between two passages and three
-        flat = by_method(run_bench(corpus, ["vanilla"], k=k, **kept), "vanilla", "cover@8k")
-        won, lost, p = against(er, "graphrag-er", "cover@8k", flat)
-        ahead[k] = won, lost, 9 * p < 0.05
-    assert ahead == {2: (8, 2, False), 3: (5, 2, False), 4: (4, 2, False)}
-
-
-def test_dalk_is_not_ahead_of_two_passages_and_its_mean_hides_two_long_texts():
-    corpus, kept = mr.load_corpus("professors"), {"extraction": "annotations"}
-    two = by_method(run_bench(corpus, ["vanilla"], k=2, **kept), "vanilla", "cover@8k")
-    run = run_bench(corpus, ["dalk"], **kept)
-    won, lost, p = against(run, "dalk", "cover@8k", two)
-    assert (won, lost) == (7, 3) and p > 0.05
-    read = np.sort(by_method(run, "dalk", "context tokens"))
-    assert np.median(read) == 38.5 and read[-2:].tolist() == [566, 574] and read[-3] < 200
-
-
-def test_dalk_is_above_vanilla_in_two_columns_of_table_5():
-    table = load_expected("survey_tables")["table_5"]
-    dalk, flat = table["rows"]["dalk"], table["rows"]["vanilla"]
-    above = [c for c, a, b in zip(table["columns"], dalk, flat) if None not in (a, b) and a > b]
-    assert above == ["MultihopQA Accuracy", "MultihopQA Recall"]
+def test_the_kept_dots_hold_more_than_95_percent(measured):
+    gains = gain(measured, "Onehop", "N, R, C", "left empty")[measured[2] == "professors"]
+    means = np.random.default_rng(0).choice(gains, (10_000, 24)).mean(axis=1).round(1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    assert ((low <= means) & (means <= high)).mean().round(3) == 0.969

@@ -18,9 +18,12 @@ TOLD_AGAIN = (
     "05_hipporag_examined",
     "06_hipporag_on_musique",
     "15_agents_on_graphs",
-    "16_trees_and_fast_graphs",
+    "16_trees",
+    "16b_fast_graphs",
     "17_the_unified_framework",
-    "17b_what_the_benchmark_says",
+    "17b_measuring_a_change",
+    "17c_what_the_benchmark_says",
+    "17d_the_surveys_tables",
     "paper_against_code",
 )  # the rest follow
 

@@ -401,8 +401,8 @@ assert whole == before, "the list that was handed in has changed: make a new one
 assert left is not None, "without returns nothing: return the list of operators that are left"
 assert all(isinstance(each, type(whole[0])) for each in left), "return the operators themselves, not their names"
 named = lambda *given: [str(each) for each in without(*given)]
-assert named(whole, "chunk VDB") != named(whole, "no such operator"), "chunk VDB is still there: compare str(operator) with the name"
-assert "node VDB" in named(whole, "chunk VDB"), "all VDBs are gone: only the one of that kind is taken out, so compare both words of the name"
+assert named(whole, "chunk VDB") != named(whole, "no such operator"), "chunk VDB is still there: compare str(operator) with the name. (If check is not passed yet, mend check first.)"
+assert "node VDB" in named(whole, "chunk VDB"), "all VDBs are gone: only the one of that kind is taken out, so compare both words of the name. (If check is not passed yet, mend check first.)"
 assert "node VDB" in named(row("question Vector", "node VDB", "node Onehop"), "node Onehop"), "all operators on nodes are gone: compare the second word of the name, too"
 assert "community VDB" in named(whole, "chunk VDB"), "community VDB can run without chunk VDB, and is gone: take out only what check returns"
 assert "relationship Onehop" not in named(whole, "node VDB"), "without node VDB relationship Onehop cannot run: what check returns goes, too"

@@ -114,6 +114,8 @@ assert found != ["a", "d", "e", "h", "g"], "you take the last passages of `more`
 assert found == ["a", "d", "e", "c", "b"], f"expected a, d, e, c, b; yours: {found}"
 assert list(fill(["a", "b"], ["a", "b", "c", "d", "e", "f"])) == ["a", "b", "c", "d", "e"], "two of the first passages of `more` are there already: go on until the list has k passages"
 assert list(fill([], more)) == more, f"an empty list, filled, is the second one; yours: {list(fill([], more))}"
+assert list(fill([], more, 3)) != more, "where `own` is empty you return the whole of `more`: cut at k there, too"
+assert list(fill([], more, 3)) == ["a", "c", "b"], f"with k = 3 and no own passage expected a, c, b; yours: {list(fill([], more, 3))}"
 found = [str(each) for each in fill(["x"], more, 3)]
 assert found[:1] == ["x"], f"a single own passage comes first, too; yours: {found}"
 assert len(found) == 3, f"with k = 3 and one own passage two are added; yours has {len(found)} passages: does a 5 stand in your code?"
@@ -241,11 +243,9 @@ def interval(before, after, rng, draws=10_000):
 # - "`means = rng.choice(gained, (draws, len(gained))).mean(axis=1)`, and then `np.percentile(means, [2.5, 97.5])`."
 
 # %% nbgrader={"grade": true, "grade_id": "test-interval", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-before = (made := np.random.default_rng(7)).uniform(0, 100, 30)
-after = before + made.normal(6, 12, 30)
+after = (before := (made := np.random.default_rng(7)).uniform(0, 100, 30)) + made.normal(6, 12, 30)
 spread = (ours := np.random.default_rng(0).choice(after - before, (10_000, 30)).mean(axis=1)).std()
-near = lambda ends, wanted: all(abs(a - b) < 0.15 * spread for a, b in zip(ends, wanted))
-percentiles = lambda *ends: np.percentile(ours, ends)
+near, percentiles = (lambda ends, wanted: all(abs(a - b) < 0.15 * spread for a, b in zip(ends, wanted))), (lambda *ends: np.percentile(ours, ends))
 found = interval(before, after, np.random.default_rng(0))
 assert found is not None, "interval returns nothing: return low and high"
 ends = [float(each) for each in np.ravel(found)]
@@ -256,9 +256,11 @@ assert not near(ends, percentiles(97.5, 2.5)), "the ends are exchanged: low come
 assert not near(ends, -percentiles(97.5, 2.5)), "your interval is that of before less after: the gain is after less before"
 assert not near(ends, percentiles(5, 95)), "you cut off 5 percent at each end, which leaves 90: cut off 2.5 at each"
 assert not near(ends, percentiles(0.025, 0.975)), "np.percentile counts from 0 to 100: 2.5 and 97.5, not 0.025 and 0.975"
-singles = [np.percentile(np.repeat(after - before, often), [2.5, 97.5]) for often in (1, 10_000)]
-assert not any(near(ends, each) for each in singles), "your percentiles are those of single gains: take the mean of each draw first, then the percentiles of the means"
-assert not np.array_equal(ends, np.ravel(interval(before, after, np.random.default_rng(1)))), "two seeds give the same interval to the last digit: either your draws do not come from the `rng` that is handed in, or you take something else of a draw than its mean"
+assert not any(near(ends, np.percentile(np.repeat(after - before, often), [2.5, 97.5])) for often in (1, 10_000)), "your percentiles are those of single gains: take the mean of each draw first, then the percentiles of the means"
+assert not near(ends, np.percentile(np.median(np.random.default_rng(0).choice(after - before, (10_000, 30)), axis=1), [2.5, 97.5])), "you take the median of each draw: take its mean"
+same = np.array_equal(ends, np.ravel(interval(before, after, np.random.default_rng(1))))
+assert not (same and abs(sum(ends) / 2 - (after - before).mean()) < 1e-6), "you go the same way up and down from the mean gain, whatever the seed: that is a formula, without draws. Draw questions, and take percentiles of the means"
+assert not same, "two seeds give the same interval to the last digit: your draws do not come from the `rng` that is handed in"
 assert not near((np.array(ends) - ours.mean()) * 30**0.5 + ours.mean(), percentiles(2.5, 97.5)), "your interval is narrower by the root of 30: the spread of the means is already that of a mean, so do not divide again"
 assert not near(np.array(ends) / 30, percentiles(2.5, 97.5)), "your draws are added up: take their means"
 assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: before and after are drawn from different questions. Draw the gains, so that the pair stays together; and draw as many questions as there are"
@@ -328,16 +330,16 @@ assert said(0.1, 0.3) == "gain" and said(-0.3, -0.1) == "loss", "a small gain is
 # %% [markdown]
 # ## 6. A real comparison
 #
-# `professors` has 24 questions. *Base* is the list of operators *node VDB, relationship Onehop, chunk Occurrence*. The second list has *relationship VDB* in the
-# middle. Flat search is *chunk VDB* alone. Only passages with a score above zero count.
+# `professors` has 24 questions. *Base* is the list of operators *node VDB, relationship Onehop, chunk Occurrence*. The second list is
+# *relationship VDB, chunk Occurrence*. Flat search is *chunk VDB* alone. Only passages with a score above zero count.
 
 # %%
-# the encoder is `lsa`, chapter 17's is another: its numbers for these lists differ
+# the encoder is `lsa`, chapter 17b's is another: its numbers for these lists differ
 corpus = mr.load_corpus("professors")
 graph = mr.METHODS["hipporag"].build(corpus, extraction="annotations").graph
 compositions = {
     "base": ("node VDB", "relationship Onehop", "chunk Occurrence"),
-    "relationship VDB": ("node VDB", "relationship VDB", "chunk Occurrence"),
+    "relationship VDB": ("relationship VDB", "chunk Occurrence"),
     "flat search": ("chunk VDB",),
 }
 lists = {}
@@ -499,6 +501,11 @@ for name in ("relationship VDB", "flat search"):
 #   by: "sorted([*own, *added][:k])"
 #   hint: your list is sorted by name
 # - item: fill
+#   name: an empty list is not cut
+#   replace: "return [*own, *added][:k]"
+#   by: "return [*own, *added][:k] if own else added"
+#   hint: where `own` is empty you return the whole of `more`
+# - item: fill
 #   name: worst first
 #   replace: "for each in more if"
 #   by: "for each in more[::-1] if"
@@ -605,6 +612,16 @@ for name in ("relationship VDB", "flat search"):
 #   replace: low, high = np.percentile(means, [2.5, 97.5])
 #   by: low, high = means.mean() - 1.96 * means.std(), means.mean() + 1.96 * means.std()
 #   hint: no draw has a mean below zero
+# - item: interval
+#   name: a formula without draws
+#   replace: low, high = np.percentile(means, [2.5, 97.5])
+#   by: half = 1.96 * gained.std() / len(gained) ** 0.5; low, high = gained.mean() - half, gained.mean() + half
+#   hint: that is a formula, without draws
+# - item: interval
+#   name: medians
+#   replace: means = rng.choice(gained, (draws, len(gained))).mean(axis=1)
+#   by: means = np.median(rng.choice(gained, (draws, len(gained))), axis=1)
+#   hint: you take the median of each draw
 # - item: interval
 #   name: divided by the root again
 #   replace: low, high = np.percentile(means, [2.5, 97.5])

@@ -121,6 +121,7 @@ assert found == [[0, 1, 4], [1, 2, 3, 4], [1, 4]], f"the clusters are [0, 1, 4],
 assert listed(members(np.array([[0.896, 0.104]]))) == [[0], [0]], "0.104 is above 0.1: do not round the posteriors"
 higher = listed(members(shares, 0.38))
 assert higher != [[0, 1, 4], [1, 2, 3, 4], [1, 4]], "with the threshold 0.38 your clusters are those of 0.1: use the threshold that is handed in"
+assert higher != [[0, 1, 4], [1, 2, 3], []], "position 4 is in no cluster at the threshold 0.38, as its highest posterior is 0.36: do not add the highest in any case"
 assert higher != [[0, 1], [1, 2, 3]], "a curve without numbers has an empty list: three curves, three lists"
 assert higher == [[0, 1], [1, 2, 3], []], f"with the threshold 0.38 the clusters are [0, 1], [1, 2, 3] and []; yours: {higher}"
 
@@ -288,7 +289,7 @@ assert found != [3, 1, 2, 0], "the nodes 1 and 3 have equal cosines: the smaller
 assert found != [0, 1, 2, 3], "you choose the right nodes and leave them in the order of their numbers: the nearest comes first"
 assert found != [1, 3, 0, 5], "you take the distance between the ends of the vectors: take the cosine, for which length does not count"
 assert found == [1, 3, 2, 0], f"the order is [1, 3, 2, 0]; yours: {found}"
-assert flat(one_list(asked, at((0.6, 1), (0.604, 1)), 2)) == [1, 0], "0.604 is nearer than 0.6: do not round the cosines"
+assert flat(one_list(asked, at((0.6, 1), (0.601, 1)), 2)) == [1, 0], "0.601 is nearer than 0.6: do not round the cosines"
 assert flat(one_list(asked, at((0.5, 1), (0.95, 4), (0.99, 0.1)), 1)) == [2], "a short vector in the question's direction is the nearest: its length does not count, nor how far its end is"
 assert flat(one_list(asked, at(*[(0.9, 1), (0.5, 1), (0.2, 1)] * 20), 5)) == [0, 3, 6, 9, 12], "twenty nodes share each cosine here: of equal ones the smaller position comes first, so sort with kind='stable'"
 assert flat(one_list(asked, at((-0.9, 1), (-0.2, 1), (-0.5, 1)), 3)) == [1, 2, 0], "cosines below zero have an order, too: the largest comes first"
@@ -332,8 +333,7 @@ def go_down(question, vectors, children, layer, k):
 
 # %% nbgrader={"grade": true, "grade_id": "test-go-down", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 cosine_of = [0.9, 0.2, 0.6, 0.7, 0.1, 0.99, 0.0, 0.8, 0.5, 0.3, 0.4]
-nodes, asked = at(*[(each, 1) for each in cosine_of]), np.array([1.0, 0.0])
-below = {10: [9, 8, 7], 7: [2, 1, 0], 8: [2, 3, 4], 9: [5, 6]}
+nodes, asked, below = at(*[(each, 1) for each in cosine_of]), np.array([1.0, 0.0]), {10: [9, 8, 7], 7: [2, 1, 0], 8: [2, 3, 4], 9: [5, 6]}
 try:
     found, broken = go_down(asked, nodes, below, [10], 2), ""
 except KeyError as error:
@@ -357,6 +357,7 @@ assert flat(go_down(asked, turned, below, [10], 2)) == [10, 8, 7, 0, 3], "node 8
 assert flat(go_down(asked, nodes, below, [10], 1)) == [10, 7, 0], "with k = 1 it is [10, 7, 0]: one node a layer"
 assert flat(go_down(asked, at(*[(0.95 if place == 2 else each, 1) for place, each in enumerate(cosine_of)]), below, [10], 2)) == [10, 7, 8, 2, 0], "node 2 is below two kept nodes, and counts once: [10, 7, 8, 2, 0]"
 assert flat(go_down(asked, nodes, below, [9, 7], 1)) == [7, 0], "with the top layer [9, 7] and k = 1 only 7 is kept of it: the top layer is chosen from, too"
+assert flat(go_down(asked, at(*[(max(each, 0.05), 1) for each in cosine_of]), below, [3, 9], 2)) not in ([3, 9, 5], [3, 9, 3, 5], [3, 9, 5, 3]), "leaf 3 was kept in the top layer, and competes again below it: the next layer has the children of the kept nodes only"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) != [3, 9, 5], "node 6 has a cosine of zero and is among the nearest two: a cosine may be zero or below"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) == [3, 9, 5, 6], "a leaf may stand in the top layer; it is kept, and the search goes on below the others: [3, 9, 5, 6]"
 assert flat(go_down(asked, nodes, {10: [9], 9: [8], 8: [7], 7: [6], 6: [0]}, [10], 1)) == [10, 9, 8, 7, 6, 0], "this tree has six layers, and your search ends before its leaf: go on as long as somebody kept has children"
