@@ -114,12 +114,12 @@ assert found != ["a", "d", "e", "h", "g"], "you take the last passages of `more`
 assert found == ["a", "d", "e", "c", "b"], f"expected a, d, e, c, b; yours: {found}"
 assert list(fill(["a", "b"], ["a", "b", "c", "d", "e", "f"])) == ["a", "b", "c", "d", "e"], "two of the first passages of `more` are there already: go on until the list has k passages"
 assert list(fill([], more)) == more, f"an empty list, filled, is the second one; yours: {list(fill([], more))}"
-assert list(fill([], more, 3)) != more, "where `own` is empty you return the whole of `more`: cut at k there, too"
-assert list(fill([], more, 3)) == ["a", "c", "b"], f"with k = 3 and no own passage expected a, c, b; yours: {list(fill([], more, 3))}"
 found = [str(each) for each in fill(["x"], more, 3)]
 assert found[:1] == ["x"], f"a single own passage comes first, too; yours: {found}"
 assert len(found) == 3, f"with k = 3 and one own passage two are added; yours has {len(found)} passages: does a 5 stand in your code?"
 assert found == ["x", "a", "c"], f"with k = 3 and one own passage expected x, a, c; yours: {found}"
+assert list(fill([], more, 3)) != more, "where `own` is empty you return the whole of `more`: cut at k there, too"
+assert list(fill([], more, 3)) == ["a", "c", "b"], f"with k = 3 and no own passage expected a, c, b; yours: {list(fill([], more, 3))}"
 found = [str(each) for each in fill(["x", "y", "z"], more, 2)]
 assert len(found) == 2, f"own has more than k passages, so nothing is added; yours has {len(found)}: k - len(own) is below zero here, and a slice that ends below zero counts from the end"
 assert found == ["x", "y"], f"own has more than k passages: return the first k of them; yours: {found}"
