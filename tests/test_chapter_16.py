@@ -5,6 +5,7 @@ The graph has tests/test_chapter_16b.py.
 
 import numpy as np
 import pytest
+from recorded_answers import context, is_right
 from sklearn.mixture import GaussianMixture
 
 import minirag
@@ -16,7 +17,7 @@ from minirag.algorithms.soft_clusters import (
     pca,
     soft_clusters,
 )
-from minirag.evaluate.metrics import answer_all, load_expected, normalise_answer
+from minirag.evaluate.metrics import load_expected, normalise_answer
 from minirag.evaluate.survey_metrics import contains
 from minirag.methods import METHODS
 from minirag.reproduce.answers import SMALL_K, SMALL_TREE
@@ -57,12 +58,6 @@ def held(method, corpus, k=5):
     """Whether an accepted answer stands in the first k passages or nodes."""
     texts = [" ".join(p.chunk.text for p in method.retrieve(q.text, k)) for q in corpus.questions]
     return np.array([contains(text, q.answers) for text, q in zip(texts, corpus.questions)])
-
-
-def is_right(method, corpus, k=5):
-    replies = answer_all(method, [q.text for q in corpus.questions], k, method.short_task)
-    pairs = zip(replies, corpus.questions)
-    return np.array([contains(reply.text, q.answers) for reply, q in pairs])
 
 
 def test_one_passage_is_in_two_clusters_of_the_plane_until_the_threshold_is_three_tenths(vectors):
@@ -354,12 +349,6 @@ def test_of_the_answers_that_the_tree_gains_only_q10_has_its_gold_in_one_cluster
     gained = [q for q in corpus.questions if holds(tree, q) and not holds(flat, q)]
     together = [q.id for q in gained if has_summary_over_all_gold(tree, q)]
     assert len(gained) == 4 and together == ["q10"]
-
-
-def context(method, q):
-    """All text that the reader gets for the question."""
-    parts, _ = method.context(method.retrieve(q.text, k=5))
-    return " ".join(text for texts in parts.values() for text in texts)
 
 
 def test_neither_searchs_passages_hold_an_answer_on_two_questions(corpus, flat, bm25):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from recorded_answers import context, is_right
 
 import minirag
 from minirag.algorithms.pagerank import personalized_pagerank, transition_matrix
@@ -67,12 +68,6 @@ def more_and_less(ours, theirs, corpus):
     gains = {q.id: a - b for q, a, b in zip(corpus.questions, ours, theirs)}
     more = [name for name, gain in gains.items() if gain > 0.01]
     return more, [name for name, gain in gains.items() if gain < -0.01]
-
-
-def is_right(method, corpus, k=5):
-    replies = answer_all(method, [q.text for q in corpus.questions], k, method.short_task)
-    pairs = zip(replies, corpus.questions)
-    return np.array([contains(reply.text, q.answers) for reply, q in pairs])
 
 
 def test_its_question_is_the_first_that_both_searches_leave_incomplete(corpus, flat, bm25, own):
@@ -358,28 +353,6 @@ def test_one_spelling_does_not_complete_the_last_failure(corpus, fast, triples):
     assert ranks == [[8, 6], [7, 6]]
 
 
-def test_the_surveys_tables_add_up():
-    tables = load_expected("survey_tables")
-    for shares in tables["table_8"]["rows"].values():
-        assert sum(shares) == pytest.approx(100)
-    raptor, with_k_means = tables["table_6"]["rows"].values()
-    better = [b > a for a, b in zip(raptor, with_k_means)]
-    assert better == [True, False, False, True, True]
-    accuracy, tokens = tables["table_5"], tables["table_7"]["rows"]
-    above = [
-        column.split()[0]
-        for column, fast, plain in zip(
-            accuracy["columns"], *(accuracy["rows"][name] for name in ("fastgraphrag", "vanilla"))
-        )
-        if plain is not None and fast > plain
-    ]
-    assert {*above} == {"MultihopQA"}
-    for name in ("vanilla", "raptor"):
-        pairs = zip(tokens["fastgraphrag"][1::2], tokens[name][1::2])
-        assert all(fast > other for fast, other in pairs)
-    assert tables["table_10"]["rows"]["raptor"][:2] == raptor[:2]
-
-
 @pytest.mark.slow  # all questions, over other graphs
 def test_names_in_the_text_of_a_node_gain_by_the_number_of_passages(corpus, own):
     named, counts = own.with_options(node_text="name and description"), {}
@@ -393,23 +366,8 @@ def test_names_in_the_text_of_a_node_gain_by_the_number_of_passages(corpus, own)
     assert counts == {3: (2, 2), 5: (3, 0), 8: (1, 0), 10: (2, 0)}
 
 
-def context(method, q):
-    """All text that the reader gets for the question."""
-    parts, _ = method.context(method.retrieve(q.text, k=5))
-    return " ".join(text for texts in parts.values() for text in texts)
-
-
 def named_in(method, q):
     return list(method.retrieve(q.text, k=5).trace.last("entities").entities)
-
-
-def test_neither_searchs_passages_hold_an_answer_on_two_questions(corpus, flat, bm25):
-    lacking = [
-        {q.id for q in corpus.questions if not contains(context(method, q), q.answers)}
-        for method in (flat, bm25)
-    ]
-    assert lacking[0] & lacking[1] == {"q10", "q16"}
-    assert sum(len(q.gold) for q in corpus.questions) == 43
 
 
 def test_what_else_the_graph_and_the_surveys_questions_cost(corpus, own):

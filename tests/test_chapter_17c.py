@@ -4,11 +4,11 @@ say: coverage and tokens in numbers, agents over three graphs, the survey's less
 
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, fisher_exact
+from scipy.stats import binomtest
+from unified_rows import by_method, fisher, of_table, stored_rows
 
 import minirag as mr
 from minirag.core.trace import EdgeStep
@@ -16,7 +16,6 @@ from minirag.corpora.datasets import load_dataset
 from minirag.corpora.fetching import available
 from minirag.evaluate import recall_at_k
 from minirag.evaluate.bench import run_bench
-from minirag.evaluate.metrics import load_expected
 from minirag.graphs.knowledge_graph import extract
 from minirag.reproduce.unified import (
     DATASET,
@@ -28,7 +27,11 @@ from minirag.reproduce.unified import (
 )  # fmt: skip
 
 RECORDED_ROWS = "professors recorded: "
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "17c_what_the_benchmark_says.ipynb"
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return stored_rows()
 
 
 def side(values, looks):
@@ -37,29 +40,6 @@ def side(values, looks):
     drawn = rng.choice(values, (10_000, len(values))).mean(axis=1)
     low, high = np.percentile(drawn, [tail, 100 - tail])
     return int(low > 0) - int(high < 0)
-
-
-@pytest.fixture(scope="module")
-def stored():
-    """{row: {metric: number}} of the table that `minirag reproduce unified` stores."""
-    rows = load_expected("unified")["rows"]
-    return {
-        name: {metric: cell["ours"] for metric, cell in row["metrics"].items()}
-        for name, row in rows.items()
-    }
-
-
-def of_table(stored, start):
-    return {name.removeprefix(start): row for name, row in stored.items() if name.startswith(start)}
-
-
-def fisher(x, y, n=100):
-    """p of two counts of n each."""
-    return fisher_exact([[x, n - x], [y, n - y]]).pvalue
-
-
-def by_method(result, name, metric):
-    return np.array([row[metric] for row in result.answers if row["method"] == name])
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.stats import binomtest, fisher_exact, hypergeom, spearmanr
+from scipy.stats import binomtest, hypergeom, spearmanr
 from typer.testing import CliRunner
+from unified_rows import by_method, fisher, of_table, stored_rows
 
 import minirag as mr
 from minirag.cli import app
@@ -25,25 +26,7 @@ NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "17d_the_surveys_tables.ipy
 
 @pytest.fixture(scope="module")
 def stored():
-    """{row: {metric: number}} of the table that `minirag reproduce unified` stores."""
-    rows = load_expected("unified")["rows"]
-    return {
-        name: {metric: cell["ours"] for metric, cell in row["metrics"].items()}
-        for name, row in rows.items()
-    }
-
-
-def of_table(stored, start):
-    return {name.removeprefix(start): row for name, row in stored.items() if name.startswith(start)}
-
-
-def fisher(x, y, n=100):
-    """p of two counts of n each."""
-    return fisher_exact([[x, n - x], [y, n - y]]).pvalue
-
-
-def by_method(result, name, metric):
-    return np.array([row[metric] for row in result.answers if row["method"] == name])
+    return stored_rows()
 
 
 def test_most_graph_methods_are_above_vanilla_in_one_column_of_the_surveys_table():
