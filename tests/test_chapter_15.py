@@ -837,6 +837,18 @@ def test_on_the_sixteen_a_walk_ends_with_enough_or_after_three_rounds(
     assert name == "tog" or [each for each in ends[LATE] if hit[each]] == ["q05"]
 
 
+def test_two_questions_begin_at_a_wrong_node_in_four_of_the_thirteen_late_walks(corpus):
+    for name in ("tog", "tog2"):
+        method = METHODS[name].build(corpus, **WALKS)
+        assert {"q02", "q06"} <= set(how_walks_end(corpus, name)[LATE])
+        for id, link in (
+            ("q02", "Shearwater → hydrographer"),
+            ("q06", "Goat Bank → The Salt Ledger"),
+        ):
+            links = method.retrieve(corpus.question(id).text).trace.last("link").items
+            assert link in [label for label, _ in links]
+
+
 def test_vector_search_too_is_right_more_often_where_a_walk_ends_with_enough(corpus, answers):
     flat = {q.id: right for q, (_, right) in zip(corpus.questions, answers["vanilla"])}
     walks = [how_walks_end(corpus, name) for name in ("tog", "tog2")]
@@ -1050,3 +1062,16 @@ def test_with_one_page_a_name_any_positive_alpha_keeps_the_order(alpha):
         pages = [(str(name), score) for name, score in enumerate(random.random(10))]
         ranked = sorted(pages, key=lambda page: -page[1])
         assert [name for name, _ in decayed_scores(pages, alpha=alpha)] == [n for n, _ in ranked]
+
+
+def test_where_all_facts_stand_on_pages_kgp_and_vector_search_are_level(corpus, answers):
+    seen = {*of_hops(*SEVERAL)} - {"q05", "q09", "q15", "q17"}
+    right = {
+        name: sum(hit for q, (_, hit) in zip(corpus.questions, rows) if q.id in seen)
+        for name, rows in answers.items()
+    }
+    assert {name: right[name] for name in ("vanilla", "kgp", "tog2", "tog", "dalk")} == {
+        "vanilla": 10, "kgp": 10, "tog2": 9, "tog": 6, "dalk": 6,
+    }  # fmt: skip
+    text = dict(zip((q.id for q in corpus.questions), (text for text, _ in answers["kgp"])))
+    assert text["q18"] == "Merrin"

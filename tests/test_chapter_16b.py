@@ -3,10 +3,12 @@ question, each operator taken out, its costs, and what is behind its failure.
 """
 
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 import pytest
 from recorded_answers import context, is_right
+from scipy.stats import binomtest
 
 import minirag
 from minirag.algorithms.pagerank import personalized_pagerank, transition_matrix
@@ -851,3 +853,148 @@ def test_what_the_reader_gets_on_q16_and_q19_and_where_all_gold_passages_are(cor
     parts, _ = own.context(own.retrieve(corpus.question("q16").text, k=4))
     texts = [text for part in parts.values() for text in part]
     assert not [text for text in texts if "Yuzhen" in text and "Lanthorn" in text]
+
+
+def rank_in(scores, name):
+    """As the chapter counts: among equal scores the last."""
+    return sum(score >= scores[name] for score in scores.values())
+
+
+def test_its_question_is_not_typical(corpus, flat, bm25, own):
+    def missed(k):
+        found = set()
+        for q in corpus.questions:
+            texts = [method.context(method.retrieve(q.text, k=k))[0] for method in (flat, bm25)]
+            both = [" ".join(t for part in parts.values() for t in part) for parts in texts]
+            found |= set() if any(contains(text, q.answers) for text in both) else {q.id}
+        return found
+
+    assert missed(5) == {"q10", "q16"} and not missed(8)
+    read = {name: context(own, corpus.question(name)) for name in missed(5)}
+    assert all(contains(read[name], corpus.question(name).answers) for name in read)
+
+
+def test_one_woman_is_two_entities_and_one_of_them_is_a_restart_entity(corpus, own):
+    chunks = {n.name: n.chunks for n in own.graph.nodes}
+    assert chunks["Katarzyna Wąsik"] == (14,) and chunks["Katarzyna Wasik"] == (16,)
+    texts = {chunk.id: chunk.passage for chunk in corpus.chunks}
+    assert "trained as an organist before turning to medicine" in texts["p15"]
+    assert "organist turned neuroscientist, Katarzyna Wasik as the concert bills" in texts["p17"]
+    q10, index = corpus.question("q10"), own.entity_index
+    near = [index.labels[i] for i in index.search([q10.text], k=4)[0][0]]
+    assert near[2:] == ["Katarzyna Wasik", "Hamish Dunmore"]
+
+
+def test_p39_just_enters_the_four(corpus, own):
+    q10, index = corpus.question("q10"), own.entity_index
+    links = nearest_to(named_in(own, q10), index)
+    found = {
+        damping: rank_in(scored(corpus, own, q10, links, damping=damping), "p39")
+        for damping in (0.3, 0.5, 0.85)
+    }
+    assert found == {0.3: 5, 0.5: 5, 0.85: 4}
+    started = {*links, *index.search([q10.text], k=4)[0][0]}
+    ends = {i for e in own.graph.edges if 38 in e.chunks for i in (e.source, e.target)}
+    assert not started & ends
+
+
+def test_sign_tests():
+    def two_sided(more, less):
+        n = more + less
+        return min(1, 2 * sum(comb(n, i) for i in range(min(more, less) + 1)) / 2**n)
+
+    assert two_sided(3, 1) == 0.625
+    rows = {"Link": (4, 1), "VDB": (4, 1), "walk": (4, 0), "mean": (2, 1)}
+    found = {name: two_sided(*row) for name, row in rows.items()}
+    assert found == {"Link": 0.375, "VDB": 0.375, "walk": 0.125, "mean": 1}
+
+
+def test_what_elsewhere_counts(corpus, own):
+    """Another label is an error only where the name has an entity that is not the same thing."""
+    labels, names = list(own.entity_index.labels), []
+    for q in corpus.questions:
+        asked = named_in(own, q)
+        names += zip(asked, (labels[i] for i in nearest_to(asked, own.entity_index)))
+    other = [pair for pair in names if pair[0] != pair[1]]
+    assert (len(other), len(names)) == (21, 38)
+    assert other.count(("University of Veldmark", "Veldmark University")) == 4
+    missing = [name for name, _ in names if name not in labels]
+    assert missing == ["Tamsin Chronoscope", "folding hydrophone"]
+
+
+def test_which_changes_bring_the_gold_passages_of_q20(corpus, own):
+    q20, labels = corpus.question("q20"), [n.name for n in own.graph.nodes]
+    both = own.with_options(node_text="name and description").entity_index
+    man, doctor, disease = (
+        labels.index(name)
+        for name in ("Jonah Birtwhistle", "Dr Jonah Birtwhistle", "Lanthorn's Disease")
+    )
+    places, cosines = own.entity_index.search([q20.text], k=4)
+    similarity = (1 + cosines[0]) / 2
+
+    def ranks(index, merge, relation, total):
+        rows = [(e.source, e.target, e.chunks) for e in own.graph.edges]
+        rows = [(*(man if merge and i == doctor else i for i in row[:2]), row[2]) for row in rows]
+        rows += [(man, disease, (22,))] * relation
+        weights = np.zeros((len(labels), len(labels)))
+        for a, b, _ in rows:
+            weights[a, b] = weights[b, a] = 1
+        restart = np.zeros(len(labels))
+        restart[places[0]] = similarity / similarity.sum()
+        restart[nearest_to(named_in(own, q20), index)] = 1
+        walk = personalized_pagerank(transition_matrix(weights), restart, damping=0.85)
+        scores = {
+            chunk.id: total([walk[a] + walk[b] for a, b, chunks in rows if i in chunks])
+            for i, chunk in enumerate(corpus.chunks)
+        }
+        return tuple(rank_in(scores, name) for name in q20.gold)
+
+    graphs = ((False, False), (False, True), (True, False), (True, True))
+    found = {
+        (name, total.__name__): [ranks(index, *graph, total) for graph in graphs]
+        for name, index in (("descriptions", own.entity_index), ("both", both))
+        for total in (sum, np.mean)
+    }
+    assert found == {
+        ("descriptions", "sum"): [(25, 8), (18, 8), (22, 8), (15, 8)],
+        ("descriptions", "mean"): [(21, 6), (16, 6), (17, 6), (14, 6)],
+        ("both", "sum"): [(29, 1), (17, 1), (11, 1), (9, 1)],
+        ("both", "mean"): [(24, 2), (14, 2), (6, 2), (4, 2)],
+    }
+
+
+def test_bm25s_reader_of_q20_gets_p24_without_p23_and_is_right(corpus):
+    q20 = corpus.question("q20")
+    method = METHODS["bm25"].build(corpus, llm=recording("professors"))  # recorded replies alone
+    found = method.retrieve(q20.text, k=5).ids
+    assert "p24" in found and "p23" not in found
+    assert contains(method.answer(q20.text, task=method.short_task).text, q20.answers)
+
+
+def test_three_of_five_comparisons_turn_with_the_larger_model_and_alce_has_other_chunks():
+    tables = load_expected("survey_tables")
+    larger, five = tables["table_12"], tables["table_5"]
+    pairs = [
+        (larger["rows"][f"fastgraphrag {llm}"], larger["rows"][f"vanilla {llm}"])
+        for llm in ("Llama-3-8B", "Llama-3-70B")
+    ]
+    above = [[a > b for a, b in zip(*pair)] for pair in pairs]
+    assert above == [[True, True, False, False, False], [False, True, True, True, False]]
+    assert larger["columns"][2] == "ALCEAll STRREC" and five["columns"][9] == "ALCE STRREC"
+    small = larger["rows"]["fastgraphrag Llama-3-8B"]
+    assert small[:2] == five["rows"]["fastgraphrag"][:2]
+    assert (small[2], five["rows"]["fastgraphrag"][9]) == (27.258, 30.190)
+
+
+def test_of_bm25s_eight_passages_and_fastgraphrags_four_neither_is_clearly_ahead(corpus, bm25, own):
+    gold = []
+    for q in corpus.questions:
+        wide, four = (
+            {*method.retrieve(q.text, k=k).ids[:k]} & {*q.gold}
+            for method, k in ((bm25, 8), (own, 4))
+        )
+        gold.append(len(wide) - len(four))
+    ahead, behind = sum(g > 0 for g in gold), sum(g < 0 for g in gold)
+    assert (sum(gold), ahead, behind) == (5, 6, 2)
+    assert round(binomtest(ahead, ahead + behind).pvalue, 2) == 0.29
+    assert round(binomtest(7, 7).pvalue, 3) == 0.016

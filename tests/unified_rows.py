@@ -1,5 +1,5 @@
-"""The stored rows of `minirag reproduce unified`, and a test of two shares, for the tests of more
-than one chapter.
+"""The stored rows of `minirag reproduce unified`, the counts of the survey's tables, and a test of
+two shares, for the tests of more than one chapter.
 """
 
 from functools import cache
@@ -8,6 +8,9 @@ import numpy as np
 from scipy.stats import fisher_exact
 
 from minirag.evaluate.metrics import load_expected
+
+COUNTED = ["MultihopQA Accuracy", "MusiqueQA Accuracy", "ALCE STREM", "ALCE STRHIT"]
+COUNTED_5 = [*COUNTED, "Quality Accuracy", "PopQA Accuracy"]
 
 
 @cache
@@ -33,3 +36,18 @@ def fisher(x, y, n=100):
 def by_method(result, name, metric):
     """One number for each question."""
     return np.array([row[metric] for row in result.answers if row["method"] == name])
+
+
+def size_of(measure):
+    """The questions of a column's data set; PopQA's shares are of more than Table 4 has."""
+    data_set = measure.split()[0].removesuffix("All")
+    rows = load_expected("survey_tables")["table_4"]["rows"]
+    return 1399 if data_set == "PopQA" else rows[data_set][1]
+
+
+def in_survey(number, measure, first, second):
+    """The two counts in a column of the survey's table, and Fisher's p."""
+    part, n = load_expected("survey_tables")[f"table_{number}"], size_of(measure)
+    place = part["columns"].index(measure)
+    x, y = (round(part["rows"][name][place] * n / 100) for name in (first, second))
+    return x, y, fisher(x, y, n)

@@ -121,7 +121,7 @@ assert pooled == [("C", 0.6), ("B", 0.7), ("A", 0.9), ("B", 0.8)], "the list tha
 assert sorted(entity for entity, _ in found) == ["A", "B", "C"], f"A, B and C appear once each; yours: {found}"
 scores, expected = dict(found), {"A": 0.404396, "B": 0.225020, "C": 0.024457}
 assert not close(scores["B"], 0.7 * exp(-1.6) + 0.8 * exp(-3.2)), "the ranks are places in the list as it was given: sort the chunks by score first"
-assert not any(close(scores["A"], 0.9 * by) for by in (1, exp(0.8))), "your rank begins at 0: the order is right, but every score is e^alpha times too large; here the first rank is 1" if close(scores["A"], 0.9) else "your weights grow with the rank: where is the minus?"
+assert not any(close(scores["A"], 0.9 * by) for by in (1, exp(0.8))), ("your weights fall as a power of the rank: the weight is exp(-alpha * rank)" if close(scores["B"], 0.8 * 2**-0.8 + 0.7 * 3**-0.8) else "your rank begins at 0: the order is right, but every score is e^alpha times too large; here the first rank is 1") if close(scores["A"], 0.9) else "your weights grow with the rank: where is the minus?"
 assert not close(scores["B"], 0.7 * exp(-1.6) + 0.8 * exp(-2.4)), "your best chunk comes last: sort with the highest score first"
 assert not close(scores["B"], 0.8 * exp(-0.8) + 0.7 * exp(-1.6)), "your rank begins anew for each entity: a chunk's rank is its place among all chunks"
 assert not close(scores["B"], 0.7 * exp(-2.4)), "B's second chunk has replaced the first: add to what the entity has"
@@ -418,22 +418,22 @@ assert ("n1", "next", "n2") in walked[0] or walked[1] != NO_RELATION, "after the
 assert len(walked[0]) not in (2, 4), "with depth 3 your walk goes two steps: range(1, depth) ends before depth" if len(walked[0]) == 2 else "with depth 3 your walk goes four steps: it goes one too far"
 assert sorted(walked[0]) == chain[:3], f"from n0 with depth 3 the evidence is {chain[:3]}; yours: {walked[0]}"
 assert all(shown) and [len(seen) for seen in shown] == sorted({len(seen) for seen in shown}), "the rule sees the new triples only: show it all the evidence" if all(shown) else "your walk asks the rule before it has collected anything: collect the new triples and add them first"
-assert walked[1] == EXHAUSTED, f"the rule has never said yes, and more triples follow: the reason is EXHAUSTED; yours: {walked[1]!r}"
-assert walked[2] == len(shown) == 3, f"three depths, three calls of the rule; calls says {walked[2]}, and the rule was asked {len(shown)} times"
+assert walked[1] == EXHAUSTED and walked[2] == len(shown) == 3, f"the rule has never said yes, and more triples follow: the reason is EXHAUSTED; yours: {walked[1]!r}" if walked[1] != EXHAUSTED else f"three depths, three calls of the rule; calls says {walked[2]}, and the rule was asked {len(shown)} times"
 walked, shown = tried(lambda evidence: True, "n0", chain, 3)
 assert walked and walked[1] == ENOUGH, "a rule that says yes at once has to stop the walk with the reason ENOUGH"
 assert (len(walked[0]), walked[2]) == (1, 1), "the rule said yes after the first depth, and your walk went on" if len(walked[0]) > 1 else f"one depth, one call; yours: {walked[2]}" if walked[0] else "the rule said yes, and your walk returns the evidence without the new triples: add them first"
 walked, shown = tried(never, "n88", chain, 5)
-assert walked and walked[0][:1] == chain[88:89] and chain[87] not in walked[0], "your walk also follows triples against their direction: outward only, from head to tail"
-assert walked and walked[1] == NO_RELATION, "the chain ends two steps after n88: where no triple leads on, the reason is NO_RELATION"
-assert walked[2] == len(shown) == 2, f"where no triple leads on the rule is not asked again; calls says {walked[2]}, and the rule was asked {len(shown)} times"
-assert (walked := tried(never, "n88", chain, 2)[0]) and walked[1] == EXHAUSTED, "the last depth still had a new triple: do not look ahead after it, the reason is EXHAUSTED"
+assert walked and chain[88] in walked[0] and chain[87] not in walked[0], "your walk also follows triples against their direction: outward only, from head to tail"
+assert walked[1] == NO_RELATION and walked[2] == len(shown) == 2, "the chain ends two steps after n88: where no triple leads on, the reason is NO_RELATION" if walked[1] != NO_RELATION else f"where no triple leads on the rule is not asked again; calls says {walked[2]}, and the rule was asked {len(shown)} times"
+ends = [tried(never, "n88", chain, depth)[0][1] for depth in (2, 3)]
+assert ends == [EXHAUSTED, NO_RELATION], "the last depth still had a new triple: do not look ahead after it, the reason is EXHAUSTED" if ends[0] != EXHAUSTED else "at the last depth no triple leads on: the reason is NO_RELATION there, too"
 walked, shown = tried(lambda evidence: True, "nowhere", chain, 3)
 assert walked and not shown and (walked[1], walked[2]) == (NO_RELATION, 0), f"no triple starts at the entity: the walk stops with NO_RELATION before it asks the rule, at the first depth, too; yours: {walked[1]!r}, {len(shown)} calls"
 (walked, shown), found = tried(never, "a", [(here, "next", there) for here, there in ("ab", "ba", "ac", "bd", "cd", "de")], 6), tried(never, "Haldry Observatory", kg, 2)
 assert walked and len(walked[0]) >= 6, "a triple is missing: follow the tails of all new triples; a triple whose tail was seen before is still new, and only triples that are in the evidence already are left out"
 assert (again := walked[0].count(("a", "next", "b"))) == 1 and len(walked[0]) == 6, "in a circle triples are collected again and again: leave out those that are in the evidence" if again != 1 else "b and c lead both to d, and your walk collects the triple from d twice: the places where it stands are a set"
-assert walked[1] == NO_RELATION, "after the third depth nothing new comes: the reason is NO_RELATION"
+back = tried(never, "a", [("a", "next", "b"), ("b", "next", "a")], 2)[0]
+assert walked[1] == NO_RELATION and len(back[0]) == 2, "after the third depth nothing new comes: the reason is NO_RELATION" if walked[1] != NO_RELATION else "at the last depth a triple leads back to where the walk began: it is new all the same"
 assert (walked := tried(lambda evidence: ("n2", "next", "n3") in evidence, "n0", chain, 3)[0]) and walked[1] == ENOUGH, "the rule says yes at the last depth: ask it there, too, before you say EXHAUSTED"
 assert sorted(found[0][0]) == sorted(kg[:5]), f"two depths from the observatory lead to five triples; yours: {found[0][0]}"
 assert found[0][2] == len(found[1]) == 2, f"add all new triples of a depth, then ask the rule once, not once for each triple: two depths, two calls; calls says {found[0][2]}, and the rule was asked {len(found[1])} times"
@@ -607,6 +607,11 @@ for _ in range(60):
 #     pooled.sort(key=lambda chunk: chunk[1], reverse=True)
 #         best = pooled[:top_k]
 #   hint: has changed its order
+# - item: decayed-scores
+#   name: power of the rank
+#   replace: exp(-alpha * rank)
+#   by: rank**-alpha
+#   hint: your weights fall as a power of the rank
 # - item: decayed-scores
 #   name: not sorted
 #   replace: 'sorted(pooled, key=lambda chunk: chunk[1], reverse=True)[:top_k]'
@@ -973,6 +978,16 @@ for _ in range(60):
 #                 if rule(question, evidence):
 #                     return Walked(evidence, ENOUGH, step)
 #   hint: once, not once for each triple
+# - item: walk
+#   name: new triples that lead back are dropped at the end
+#   replace: if not new
+#   by: if not new or all(tail in {start, *(t for _, _, t in evidence)} for _, _, tail in new)
+#   hint: leads back to where the walk began
+# - item: walk
+#   name: a dead end at the last depth called exhausted
+#   replace: return Walked(evidence, NO_RELATION, step - 1)
+#   by: return Walked(evidence, EXHAUSTED if step == depth and step > 1 else NO_RELATION, step - 1)
+#   hint: at the last depth no triple leads on
 # - item: walk
 #   name: last depth not examined
 #   replace: if rule(question, evidence)
