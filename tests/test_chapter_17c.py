@@ -412,3 +412,11 @@ def test_dalk_is_not_ahead_of_two_passages_and_its_mean_hides_two_long_texts():
     assert (won, lost) == (7, 3) and p > 0.05
     read = np.sort(by_method(run, "dalk", "context tokens"))
     assert np.median(read) == 38.5 and read[-2:].tolist() == [566, 574] and read[-3] < 200
+
+
+def test_by_all_that_they_give_two_methods_are_clearly_above_vanilla_on_musique(stored):
+    rows = of_table(stored, "musique_train by GPT-3.5: ")
+    flat = round(rows["vanilla"]["cover@8k"])
+    for name in ("kgp", "graphrag-ss"):
+        covered = round(rows[name]["cover@8k"])
+        assert covered > flat and 26 * fisher(covered, flat) < 0.05
