@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.stats import binomtest, hypergeom, spearmanr
-from unified_rows import COUNTED, COUNTED_5, fisher, in_survey, size_of
+from unified_rows import COUNTED, COUNTED_5, fisher, graph_methods, in_survey, size_of
 
 from minirag.evaluate.metrics import load_expected
 
@@ -31,8 +31,7 @@ def test_most_graph_methods_are_above_vanilla_in_one_column_of_the_surveys_table
 
 @pytest.mark.paper("Survey", "tab-5")
 def test_which_graph_methods_are_clearly_above_vanilla_in_table_5():
-    rows = load_expected("survey_tables")["table_5"]["rows"]
-    graphs = [name for name in rows if name not in ("zeroshot", "vanilla")]
+    graphs = graph_methods()
     clear, near = [], {}
     for measure in COUNTED_5:
         for name in graphs:
@@ -143,7 +142,7 @@ def test_of_the_surveys_methods_how_many_are_above_vanilla_depends_on_the_data_s
         assert values["raptor"] > flat
     assert above == {"MultihopQA": 5, "MusiqueQA": 2, "PopQA": 1, "Quality": 2}
     place, rows = table["columns"].index("MultihopQA Recall"), table["rows"]
-    graphs = [name for name in rows if name not in ("zeroshot", "vanilla")]
+    graphs = graph_methods()
     assert sum(rows[name][place] > rows["vanilla"][place] for name in graphs) == 9
     place = table["columns"].index("MultihopQA Accuracy")
     assert rows["dalk"][place] > rows["vanilla"][place]
@@ -278,8 +277,7 @@ def test_shuffling_and_pairing_of_the_pair_on_multihopqa():
 
 @pytest.mark.paper("Survey", "tab-5")
 def test_by_holm_two_more_of_table_5_are_clear_and_ten_of_44_accuracies_are_above():
-    graphs = [name for name in load_expected("survey_tables")["table_5"]["rows"]
-              if name not in ("zeroshot", "vanilla")]  # fmt: skip
+    graphs = graph_methods()
     tests = sorted(
         (p, x > y, name, measure) for name in graphs for measure in COUNTED_5
         for x, y, p in [in_survey(5, measure, name, "vanilla")]

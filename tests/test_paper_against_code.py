@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from typer.testing import CliRunner
-from unified_rows import COUNTED, COUNTED_5, fisher, in_survey, of_table, stored_rows
+from unified_rows import COUNTED, COUNTED_5, fisher, graph_methods, in_survey, of_table, stored_rows
 
 import minirag as mr
 from minirag.cli import app
@@ -60,8 +60,7 @@ def test_each_lesson_has_a_row_and_its_fractions_are_those_that_the_counts_print
     assert clear["raptor", "vanilla"] == ["MultihopQA Accuracy", "MusiqueQA Accuracy"]
     assert {*COUNTED} - {*above["vanilla", "graphrag-er"]} == {"MultihopQA Accuracy"}
     assert {*COUNTED_5} - {*above["vanilla", "dalk"]} == {"MultihopQA Accuracy"}
-    graphs = [name for name in load_expected("survey_tables")["table_5"]["rows"]
-              if name not in ("zeroshot", "vanilla")]  # fmt: skip
+    graphs = graph_methods()
     l9 = [in_survey(5, m, "zeroshot", name) for name in graphs for m in COUNTED_5]
     assert sum(x > y for x, y, _ in l9) == 20 and len(l9) == 66
     assert sum(x > y and 139 * p < 0.05 for x, y, p in l9) == 7
@@ -126,8 +125,7 @@ def test_dalk_is_above_vanilla_in_two_columns_of_table_5():
 
 @pytest.mark.paper("Survey", "tab-5")
 def test_on_quality_eight_of_eleven_graph_methods_are_below_zeroshot_and_three_clearly():
-    graphs = [name for name in load_expected("survey_tables")["table_5"]["rows"]
-              if name not in ("zeroshot", "vanilla")]  # fmt: skip
+    graphs = graph_methods()
     tests = {name: in_survey(5, "Quality Accuracy", name, "zeroshot") for name in graphs}
     below = {name: 11 * p for name, (x, y, p) in tests.items() if x < y}
     assert (len(below), len(graphs)) == (8, 11)

@@ -38,6 +38,12 @@ def by_method(result, name, metric):
     return np.array([row[metric] for row in result.answers if row["method"] == name])
 
 
+def graph_methods():
+    """The methods of the survey's Table 5 that use a graph."""
+    rows = load_expected("survey_tables")["table_5"]["rows"]
+    return [name for name in rows if name not in ("zeroshot", "vanilla")]
+
+
 def size_of(measure):
     """The questions of a column's data set; PopQA's shares are of more than Table 4 has."""
     data_set = measure.split()[0].removesuffix("All")
