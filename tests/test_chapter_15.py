@@ -17,6 +17,7 @@ from scipy.stats import binomtest, fisher_exact
 import minirag
 from minirag.algorithms.entity_scores import decayed_scores
 from minirag.algorithms.khop_paths import Ways, khop_paths
+from minirag.core.errors import MiniragError
 from minirag.core.files import read_notebook
 from minirag.evaluate import exact_match
 from minirag.evaluate.kgqa import claim_label
@@ -625,11 +626,16 @@ def test_it_takes_eight_to_nothing_to_pass_a_quarter_of_five_per_cent():
 def test_the_survey_has_kgp_behind_vector_search_on_two_sets_and_ahead_on_musique():
     five = load_expected("survey_tables")["table_5"]
     row = {
-        name: dict(zip(five["columns"], five["rows"][name])) for name in ("kgp", "vanilla", "dalk")
+        name: dict(zip(five["columns"], five["rows"][name]))
+        for name in ("kgp", "vanilla", "dalk", "tog")
     }
     multihop, pop, musique = (f"{name} Accuracy" for name in ("MultihopQA", "PopQA", "MusiqueQA"))
     assert row["kgp"][multihop] < row["vanilla"][multihop] < row["dalk"][multihop]
     assert row["kgp"][pop] < row["vanilla"][pop]
+    for alce in (f"ALCE {name}" for name in ("STRREC", "STREM", "STRHIT")):
+        assert row["kgp"][alce] < row["vanilla"][alce]
+    assert row["dalk"][musique] < row["vanilla"][musique]
+    assert row["vanilla"][multihop] - row["tog"][multihop] == pytest.approx(8.685)
     assert (row["kgp"][musique], row["vanilla"][musique]) == (17.333, 17.233)
 
 
@@ -768,12 +774,12 @@ def test_on_several_hops_one_method_is_ahead_and_no_difference_is_clear(corpus, 
     assert answers["kgp"][17] == ("Merrin", False)
 
 
-def by_question(corpus, kgp, question):
+def by_question(corpus, kgp, question, count=3):
     """The pages of KGP's walk, for each seed, if its neighbours are ranked by the question."""
     places, found = {chunk.title: at for at, chunk in enumerate(corpus.chunks)}, {}
     for step in kgp.retrieve(question.text).trace.all(ChoiceStep):
         seed = places[step.topics[0]]
-        near = kgp.neighbours(seed, question.text).nodes[:3]
+        near = kgp.neighbours(seed, question.text).nodes[:count]
         found[step.topics[0]] = [
             corpus.chunks[each].id for each in (seed, *(n.index for n in near))
         ]
@@ -786,19 +792,23 @@ def test_by_the_question_alone_no_seed_of_kgp_finds_the_wife(corpus, kgp):
     assert len(found) == 3 and not any(wife in pages for pages in found.values())
 
 
-def test_the_sentences_of_kgp_bring_more_gold_than_the_question_or_as_many_pages(corpus, kgp):
+@pytest.mark.parametrize("count, found, uneven", [(3, 9, (3, 0)), (4, 10, (2, 0))])
+def test_the_sentences_of_kgp_bring_more_gold_than_the_question_or_as_many_pages(
+    corpus, kgp, count, found, uneven
+):
     vector, whole = METHODS["vanilla"].build(corpus, llm="recorded"), Counter()
     won, lost = 0, 0
     for question in map(corpus.question, of_hops(*SEVERAL)):
         read = {page.id for page in given_pages(kgp, question)}
-        plain = {page for pages in by_question(corpus, kgp, question).values() for page in pages}
+        seeds = by_question(corpus, kgp, question, count).values()
+        plain = {page for pages in seeds for page in pages}
         same = set(vector.retrieve(question.text, k=len(read)).ids)
         for name, pages in (("sentences", read), ("question", plain), ("vector", same)):
             whole[name] += set(question.gold) <= pages
         held = (set(question.gold) <= read, set(question.gold) <= plain)
         won, lost = won + (held == (True, False)), lost + (held == (False, True))
-    assert whole == {"sentences": 12, "question": 9, "vector": 8}
-    assert (won, lost) == (3, 0)
+    assert whole == {"sentences": 12, "question": found, "vector": 8}
+    assert (won, lost) == uneven
 
 
 def test_every_gold_page_is_neither_needed_nor_enough_for_a_right_answer(corpus, kgp, answers):
@@ -855,6 +865,7 @@ def test_vector_search_too_is_right_more_often_where_a_walk_ends_with_enough(cor
     ends = {end: [id for walk in walks for id in walk[end]] for end in (ENOUGH, LATE)}
     counts = [(len(ids), sum(flat[each] for each in ids)) for ids in ends.values()]
     assert counts == [(11, 9), (13, 7)] and len({*ends[ENOUGH]}) == 8
+    assert len({*ends[ENOUGH]} & {*ends[LATE]}) == 5
 
 
 @pytest.mark.parametrize("name", ["tog", "dalk"])
@@ -902,7 +913,7 @@ def test_the_loop_written_out_ends_in_an_error_on_other_questions_of_several_hop
         made = {"math": math, "mr": minirag, "corpus": corpus, "triples": triples}
         try:
             exec(text.replace('"q19"', f'"{number}"'), made | {"vector": vector})
-        except (ValueError, KeyError):
+        except (ValueError, MiniragError):
             continue
         runs.append(number)
     assert runs == ["q17", "q19"]

@@ -620,3 +620,6 @@ def test_curves_and_dots_say_their_numbers():
     matrix = viz.draw_dots({"dense": ["VDB"], "hippo": ["Link", "PPR"]}, ["VDB", "Link", "PPR"])
     assert shows(matrix)
     assert matrix.text == "  dense: VDB\n  hippo: Link, PPR"
+    ringed = viz.draw_dots({"dense": ["VDB", "PPR"]}, ["VDB", "PPR"], rings={"dense": ["PPR"]})
+    assert ringed.text == "  dense: VDB, PPR; rings: PPR"
+    assert ringed.png != viz.draw_dots({"dense": ["VDB", "PPR"]}, ["VDB", "PPR"]).png

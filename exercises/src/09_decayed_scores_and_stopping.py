@@ -121,12 +121,12 @@ assert pooled == [("C", 0.6), ("B", 0.7), ("A", 0.9), ("B", 0.8)], "the list tha
 assert sorted(entity for entity, _ in found) == ["A", "B", "C"], f"A, B and C appear once each; yours: {found}"
 scores, expected = dict(found), {"A": 0.404396, "B": 0.225020, "C": 0.024457}
 assert not close(scores["B"], 0.7 * exp(-1.6) + 0.8 * exp(-3.2)), "the ranks are places in the list as it was given: sort the chunks by score first"
+assert not any(close(scores["B"], (0.8 * exp(-1.6) + 0.7 * exp(-2.4)) / by) for by in (2, exp(-1.6) + exp(-2.4))), "you take the mean of B's two chunks, plain or weighted: the score is their sum"
 assert not any(close(scores["A"], 0.9 * by) for by in (1, exp(0.8))), ("your weights fall as a power of the rank: the weight is exp(-alpha * rank)" if close(scores["B"], 0.8 * 2**-0.8 + 0.7 * 3**-0.8) else "your rank begins at 0: the order is right, but every score is e^alpha times too large; here the first rank is 1") if close(scores["A"], 0.9) else "your weights grow with the rank: where is the minus?"
 assert not close(scores["B"], 0.7 * exp(-1.6) + 0.8 * exp(-2.4)), "your best chunk comes last: sort with the highest score first"
 assert not close(scores["B"], 0.8 * exp(-0.8) + 0.7 * exp(-1.6)), "your rank begins anew for each entity: a chunk's rank is its place among all chunks"
 assert not close(scores["B"], 0.7 * exp(-2.4)), "B's second chunk has replaced the first: add to what the entity has"
 assert not close(scores["B"], 0.8 * exp(-1.6)), "only the best chunk of B counts in your version: all of its chunks among the top_k do"
-assert not close(scores["B"], (0.8 * exp(-1.6) + 0.7 * exp(-2.4)) / 2), "you take the mean of B's two chunks: the score is their sum"
 assert not close(scores["B"], exp(-1.6) + exp(-2.4)), "only the weights are added up: multiply each by the chunk's score"
 assert not close(scores["A"], 0.9 / 2), "one divided by rank + 1 is another decay: the weight is e to the power of -alpha times the rank"
 assert not any(close(scores["A"], 0.9 * exp(-0.8) / by) for by in (0.7827056, 0.9, 0.9 * exp(-0.8))), "do not divide, neither by the sum of the weights, nor by the best chunk's score, nor by the best sum: each score is a plain sum"
@@ -324,6 +324,9 @@ assert enough("Rome", toy), "Rome stands in a tail only: look at heads, relation
 assert enough("Ann Rome", toy), "Ann stands in one triple and Rome in another: the words need not stand in the same one"
 assert not enough("Who is the mother of Carl?", toy), "Carl stands nowhere in the evidence: one word that matches does not do, all have to"
 assert not enough("Ann mother Bob lives Rome Carl", toy), "five of six words are in the evidence, and Carl is not: all have to be there, not most"
+crowd = [(f"w{number}", "is", "here") for number in range(20)]
+assert enough("w0", crowd), "w0 stands in the first of twenty triples: read all of them, not the last ones"
+assert not enough(" ".join(f"w{number}" for number in range(21)), crowd), "twenty of twenty-one words are in the evidence: every single one has to be"
 assert not enough("Who is the other Bob?", toy), "other is only a part of mother: compare whole words, not letters in a text"
 assert enough("ANN? Bob!", toy), "capitals and punctuation do not matter: take content_words of both sides"
 assert not enough("Who is Bob?", []), "without evidence nothing about Bob is known"
@@ -792,6 +795,25 @@ for _ in range(60):
 #   replace: '("B", 0.6), ("B", 0.6), ("B", 0.6)]'
 #   by: '("B", 0.6), ("B", 0.6)]'
 #   hint: how many chunks does a rival need?
+# - item: decayed-scores
+#   name: weighted mean
+#   replace: 'return sorted(totals.items(), key=lambda pair: pair[1], reverse=True)'
+#   by: |-
+#     weights = {}
+#         for rank, (entity, score) in enumerate(best, start=1):
+#             weights[entity] = weights.get(entity, 0) + exp(-alpha * rank)
+#         return sorted(((e, s / weights[e]) for e, s in totals.items()), key=lambda pair: pair[1], reverse=True)
+#   hint: plain or weighted
+# - item: enough
+#   name: the last two triples
+#   replace: for triple in triples
+#   by: for triple in triples[-2:]
+#   hint: not the last ones
+# - item: enough
+#   name: nine words of ten are enough
+#   replace: return content_words(question) <= content_words(evidence)
+#   by: 'asked = content_words(question); return len(asked & content_words(evidence)) >= 0.9 * len(asked)'
+#   hint: twenty of twenty-one words
 # - item: enough
 #   name: one triple has to hold all
 #   replace: return content_words(question) <= content_words(evidence)

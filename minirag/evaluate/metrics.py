@@ -28,6 +28,7 @@ from ..prompts.map_reduce import content_words
 VERDICTS = frozenset(("yes", "no", "noanswer"))
 YesNo = Literal["words", "exact"]
 KS = (2, 5, 10, 20)  # where recall is measured
+SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's reads ten times as fast
 SAMPLES = 2000  # of the bootstrap
 # How far a new run may lie from the stored one and still count: "exact" has no encoder in it;
 # "neural" depends on the
@@ -214,7 +215,8 @@ def load_expected(target: str, rows: Iterable[str] | None = None) -> dict[str, A
     path = shipped("expected") / f"{target}.yaml"
     expected: dict[str, Any] = {"rows": {}}
     if path.is_file():
-        expected = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        expected = yaml.load(text, Loader=SAFE_LOADER)  # noqa: S506 -- it is a safe one
     if rows:
         expected["rows"] = {name: row for name, row in expected["rows"].items() if name in rows}
     return expected
