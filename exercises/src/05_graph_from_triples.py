@@ -82,6 +82,7 @@ kept = normalise("Lena Ó Briain")
 assert "ó" in kept, f"the letter ó is gone, and the name is now {kept!r}: accented letters stay"
 assert normalise("北京") == "北京", "Chinese characters stay, as letters do"
 assert normalise("1902") == "1902", "digits are part of a name"
+assert normalise("m²") == "m²", f"'m²' became {normalise('m²')!r}: letters and digits stay as they are, do not rewrite them"
 assert normalise("Straße") == "straße", f"'Straße' became {normalise('Straße')!r}: lower() only lower-cases, casefold() also writes ß as ss"
 assert normalise("tide_tables–Lanthorn’s") == "tide tables lanthorn s", "an underscore is no letter, nor is a dash or a curly apostrophe: each becomes a space, too"
 assert normalise("M. Brisling") == "m  brisling", "each character becomes one space: the full stop and the space make two"
@@ -220,10 +221,10 @@ found = edge_weights(said)
 assert isinstance(found, np.ndarray) and found.shape == (3, 3), f"edge_weights returns a numpy array; three nodes make it (3, 3); yours: {type(found).__name__} {getattr(found, 'shape', '')}"
 assert found[2, 2] == 0, "c is joined to itself: a walker would stand still there, so self-loops are left out"
 assert found[1, 2] == found[2, 1] != 0, f"from b to c and back: {'the weights differ' if found[1, 2] and found[2, 1] else 'every statement counts in both directions'}"
-assert not np.allclose(2 * found, [[0, 4, 0], [4, 0, 3], [0, 3, 0]]), "every weight is half of what it should be: each direction gets the full number of occurrences"
-assert (found[1, 2], found[0, 1]) != (1, 3), "a statement that one passage makes twice counts twice: you count its passages, each once, in the place of its occurrences"
-assert found[1, 2] != 1, "a statement that was made three times weighs 1: count its occurrences, not its existence"
+assert not any(np.allclose(by * found, [[0, 4, 0], [4, 0, 3], [0, 3, 0]]) for by in (0.5, 2)), "every weight is half of what it should be: each direction gets the full number of occurrences" if found[1, 2] < 3 else "every weight is twice what it should be: each direction gets the number of occurrences once"
+assert found[1, 2] != 1, "a statement that one passage makes twice counts twice: you count its passages, each once, in the place of its occurrences" if found[0, 1] == 3 else "a statement that was made three times weighs 1: count its occurrences, not its existence"
 assert found[0, 1] not in (1, 3), f"only {'one, with 3 occurrences,' if found[0, 1] == 3 else 'the last'} of the two statements between a and b counts: add their weights up"
+assert edge_weights({("a", "likes", "b"): [0], ("a", "fears", "b"): [1]})[0, 1] != 1, "of two statements from a to b one has replaced the other: both count"
 assert found.tolist() == [[0, 4, 0], [4, 0, 3], [0, 3, 0]], f"a-b weighs 3 + 1, b-c 3; yours: {found.tolist()}"
 
 # %% [markdown]
@@ -273,11 +274,13 @@ assert all(abs(cosine) < 1.001 for cosine in cosines.values()), f"a cosine is ne
 assert frozenset((0, 3)) not in cosines, "rows 0 and 3 point in opposite directions: their cosine is -1, which is not above the threshold"
 assert frozenset((0, 1)) not in cosines, "rows 0 and 1 have a cosine of just 0.5: equal to the threshold is not above it"
 assert len(list(pairs_above(np.array([[1.0, 0], [0, 1], [1, 0]]), 0.3))) == 1, "rows 0 and 2 are equal, and row 1 stands between them: compare each row with every later one, not with the next only"
+assert not np.isclose(cosines.get(frozenset((0, 4)), 0), np.corrcoef(given[[0, 4]])[0, 1]), "you subtract each row's mean, which gives a correlation: divide each row by its length, no more"
 wanted = {frozenset((0, 2)): 1, frozenset((0, 4)): 0.8, frozenset((2, 4)): 0.8, frozenset((1, 4)): 0.7}
 missing = [sorted(pair) for pair in wanted if pair not in cosines]
 assert not missing, f"above 0.5 these pairs are missing: {missing}; {'every name is compared with every other' if len(missing) < 3 else 'does each row (axis 1) have length 1 before you multiply?'}"
 assert cosines.keys() == wanted.keys() and all(np.isclose(cosines[pair], wanted[pair]) for pair in wanted), f"four pairs lie above 0.5, with cosines of 1, 0.8, 0.8 and 0.7; yours: {rows}"
 assert len(list(pairs_above(given, 0.75))) == 3, "three pairs lie above 0.75: compare with the threshold that was handed in"
+assert len(list(pairs_above(np.array([[1.0, 0], [0, 1], [-1, 0]]), -0.5))) == 2, "above -0.5 lie two pairs of three: the half of the matrix that you set to 0 holds no pairs"
 assert len(list(pairs_above(np.array([[1, 0], [21, 13.5]]), 0.8))) == 1, "a cosine of 0.84 is above 0.8: compare cosines as they are, not rounded"
 assert len(list(pairs_above(np.array([[1, 0], [0.8003, 0.5996]]), 0.8))) == 1, "a cosine of 0.8003 is above 0.8: a rounded cosine is not enough"
 
@@ -314,8 +317,8 @@ assert found[1, 2] == found[2, 1] or 0 not in (found[1, 2], found[2, 1]), "the s
 assert not np.isclose(found[0, 1], 3), "no pair was joined, though two were handed in" if not found[1, 2] else "the cosine is lost where statements join the two names already: it is added to their number"
 assert not np.isclose(found[0, 1], 0.9), "the cosine has replaced three statements: it is added to their number"
 assert np.allclose(found, [[0, 3.9, 0], [3.9, 0, 0.8], [0, 0.8, 0]]), f"expected 3.9 and 0.8 at two places each; yours: {np.round(found, 2).tolist()}"
-whole = with_synonyms(before.astype(int), [(0, 1, 0.9)])
-assert np.isclose(whole[0, 1], 3.9), f"from whole numbers 3 + 0.9 became {whole[0, 1]}: a copy of an integer array cuts fractions off, so make it float"
+assert np.isclose(with_synonyms(before, [(2, 1, 0.8)])[1, 2], 0.8), "a pair may come as (2, 1), too, and yours is lost: set both places for each pair"
+assert np.isclose((whole := with_synonyms(before.astype(int), [(0, 1, 0.9)]))[0, 1], 3.9), f"from whole numbers 3 + 0.9 became {whole[0, 1]}: a copy of an integer array cuts fractions off, so make it float"
 
 # %% [markdown]
 # The graph of the five passages, edge by edge:
@@ -393,6 +396,41 @@ for yours, theirs in [(weights, graph), (alike, with_synonymy(graph, vectors))]:
 # </details>
 
 # %% [raw] tags=["wrong-answers"]
+# - item: normalise
+#   name: compatibility forms
+#   replace: phrase.lower()
+#   by: __import__("unicodedata").normalize("NFKC", phrase).lower()
+#   hint: do not rewrite them
+# - item: edge-weights
+#   name: every weight doubled
+#   replace: "weights[position[subject], position[obj]] += len(places)\n            weights[position[obj], position[subject]] += len(places)"
+#   by: "weights[position[subject], position[obj]] += 2 * len(places)\n            weights[position[obj], position[subject]] += 2 * len(places)"
+#   hint: every weight is twice what it should be
+# - item: with-synonyms
+#   name: pairs from the lower half lost
+#   replace: "joined[j, i] += cosine\n    return joined"
+#   by: "pass\n    joined = np.triu(joined)\n    return joined + joined.T"
+#   hint: set both places for each pair
+# - item: edge-weights
+#   name: one direction overwritten, then both added
+#   replace: |-
+#     weights[position[subject], position[obj]] += len(places)
+#                 weights[position[obj], position[subject]] += len(places)
+#         return weights
+#   by: |-
+#     weights[position[subject], position[obj]] = len(places)
+#         return weights + weights.T
+#   hint: one has replaced the other
+# - item: pairs-above
+#   name: the half of zeros compared, too
+#   replace: np.triu(cosines > threshold, k=1)
+#   by: np.triu(cosines, k=1) > threshold
+#   hint: that you set to 0 holds no pairs
+# - item: pairs-above
+#   name: correlation
+#   replace: unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+#   by: "vectors = vectors - vectors.mean(axis=1, keepdims=True)\n    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)"
+#   hint: which gives a correlation
 # - item: normalise
 #   name: punctuation deleted
 #   replace: else " "
