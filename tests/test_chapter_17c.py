@@ -16,6 +16,7 @@ from minirag.corpora.datasets import load_dataset
 from minirag.corpora.fetching import available
 from minirag.evaluate import recall_at_k
 from minirag.evaluate.bench import run_bench
+from minirag.evaluate.metrics import load_expected
 from minirag.graphs.knowledge_graph import extract
 from minirag.reproduce.unified import (
     DATASET,
@@ -77,7 +78,7 @@ def test_how_many_methods_find_more_than_bm25(stored):
     assert [*counts.values()] == [(3, 0), (2, 0), (14, 5)]
 
 
-def test_kgp_gives_a_passage_more_than_once():
+def test_told_before_kgp_gives_a_passage_more_than_once():
     corpus = mr.load_corpus("professors")
     kgp = mr.METHODS["kgp"].build(corpus)
     sections, _ = kgp.context(kgp.retrieve(corpus.question("q07").text, k=5))
@@ -131,7 +132,7 @@ def test_by_the_corrected_sign_test_no_method_is_ahead_of_vanilla():
         assert won <= lost or 20 * binomtest(won, won + lost).pvalue > 0.05
 
 
-def test_the_fall_from_published_to_random_order_of_four_methods(stored):
+def test_told_before_the_fall_from_published_to_random_order_of_four_methods(stored):
     falls = {}
     for name in ("dense", "bm25", "hipporag", "hipporag-passages"):
         a, b = (stored[f"musique_train {way}: {name}"]["cover@8k"]
@@ -146,8 +147,8 @@ def test_the_fall_from_published_to_random_order_of_four_methods(stored):
     assert [*falls.values()] == [51, 26, 35, 52]
 
 
-def test_dense_is_vanilla_and_told_before_the_filled_rows_are_of_the_same_passages(stored):
-    """Both tables load the same data set."""
+def test_dense_is_vanilla_and_the_filled_rows_are_of_the_same_passages(stored):
+    """Both tables load the same data set; among the leaders five are about as long as `vanilla`."""
     assert PUBLISHED[DATASET] is load_dataset is resplit.__globals__["load_dataset"]
     by_gpt, whole = of_table(stored, f"{DATASET} by GPT-3.5: "), f"{DATASET} as published: dense"
     assert by_gpt["dense"] == by_gpt["vanilla"] and by_gpt["dense"]["cover@1k"] == 45
@@ -157,12 +158,17 @@ def test_dense_is_vanilla_and_told_before_the_filled_rows_are_of_the_same_passag
     p = {name: fisher(59, round(stored[f"{DATASET} as published: {name}"]["cover@1k"]))
          for name in ("bm25", "hipporag", "hipporag-passages")}  # fmt: skip
     assert min(12 * each for each in p.values()) > 0.05
-    above = [name for name in ("hipporag", "kgp", "vgraphrag", "vgraphrag-cc")
-             if by_gpt[name]["cover@1k"] >= filled]  # fmt: skip
-    assert not above and stored[f"{DATASET} as published: hipporag"]["cover@1k"] == filled
+    del by_gpt["dense"]
+    lengths = {name: row["context tokens"] for name, row in by_gpt.items() if row["cover@1k"] > 45}
+    assert max(by_gpt[name]["cover@1k"] for name in lengths) == 58 < filled
+    assert sum(500 < each < 600 for each in lengths.values()) == 5
+    assert sum(each > 1000 for each in lengths.values()) == 5 and len(lengths) == 10
+    assert stored[f"{DATASET} as published: hipporag"]["cover@1k"] == filled
+    assert stored[f"{DATASET} as published: bm25"]["cover@1k"] < filled
+    assert 3 * p["hipporag-passages"] == pytest.approx(0.029, abs=0.0005)
 
 
-def test_without_its_fallback_dalk_is_ahead_and_tog_would_be_after_two_looks():
+def test_told_before_without_its_fallback_dalk_is_ahead_and_tog_would_be_after_two_looks():
     corpus, kept = mr.load_corpus("professors"), {"extraction": "annotations"}
     one = by_method(run_bench(corpus, ["vanilla"], k=1, **kept), "vanilla", "cover@8k")
     run, asked = run_bench(corpus, ["vanilla", "tog", "dalk"], **kept), corpus.questions
@@ -187,7 +193,7 @@ def test_who_stands_beside_whom_changes_coverage_at_one_cut(stored):
     for name, row in in_order.items():
         met, missed = (round(each["cover@8k"]) for each in (row, at_random[name]))
         p = fisher(met, missed)
-        assert 12 * p < 0.01, name
+        assert 4 * p < 0.001, name
 
 
 def test_bm25_with_twelve_passages_misses_one_question():
@@ -213,7 +219,7 @@ def test_vgraphrag_is_not_ahead_of_vanilla_of_the_same_length():
 
 
 @pytest.mark.skipif(not available(DATASET), reason="the texts of MuSiQue are not here")
-def test_joined_in_file_order_a_chunk_more_often_holds_all_gold_of_a_question():
+def test_told_before_joined_in_file_order_a_chunk_more_often_holds_all_gold_of_a_question():
     published = replace(mr.load_dataset(DATASET), extractions={})
     text, whole = {chunk.id: chunk.text[:60] for chunk in published.chunks}, []
     for seed in (None, 0):
@@ -420,3 +426,18 @@ def test_by_all_that_they_give_two_methods_are_clearly_above_vanilla_on_musique(
     for name in ("kgp", "graphrag-ss"):
         covered = round(rows[name]["cover@8k"])
         assert covered > flat and 26 * fisher(covered, flat) < 0.05
+        assert covered <= stored[f"{DATASET} as published: dense"]["cover@8k"]
+
+
+def test_in_the_survey_hipporag_is_below_vector_search_on_two_data_sets():
+    table = load_expected("survey_tables")["table_5"]
+    flat, walk = (dict(zip(table["columns"], table["rows"][m])) for m in ("vanilla", "hipporag"))
+    for data in ("PopQA", "MusiqueQA"):
+        assert walk[f"{data} Accuracy"] < flat[f"{data} Accuracy"]
+
+
+def test_no_recorded_method_answers_fewer_than_without_retrieval(stored):
+    right = {name: round(row["accuracy"] * 24 / 100)
+             for name, row in of_table(stored, RECORDED_ROWS).items()}  # fmt: skip
+    assert right.pop("zeroshot") == 2 and right.pop("cot") == 1
+    assert min(right.values()) == 15 and len(right) == 20  # `dense` is `vanilla` again

@@ -266,8 +266,8 @@ assert not near(np.array(ends) / 30, percentiles(2.5, 97.5)), "your draws are ad
 assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: before and after are drawn from different questions. Draw the gains, so that the pair stays together; and draw as many questions as there are"
 assert near(ends, percentiles(2.5, 97.5)), f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
 assert np.ptp(np.ravel(interval(before, after, np.random.default_rng(0), 1))) < 1e-9, "with draws = 1 there is one mean, and low is high: is `draws` used?"
-few, wanted, skewed = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0))), np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5]), np.ravel(interval(np.zeros(10), np.array([100.0] + [0] * 9), np.random.default_rng(0)))
-assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code?"
+few, wanted, signs, skewed = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0))), np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5]), (centre := (after - before)[:4].mean()) + np.array([-1, 1]) * np.abs((after - before)[:4] - centre).mean(), np.ravel(interval(np.zeros(10), np.array([100.0] + [0] * 9), np.random.default_rng(0)))
+assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, "from four questions your interval is the mean gain, less and plus the mean distance of the gains from it: you give the distances random signs. Draw questions, so that one may come twice and another never" if np.abs(few - signs).max() < 1e-6 else f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code?"
 assert any(abs(float(np.ravel(interval(np.zeros(2), np.array([-100.0, 100]), np.random.default_rng(seed), 1))[0])) < 1e-6 for seed in range(30)), "with gains of -100 and 100 a draw of two may have the mean 0, and yours never has: you draw one question less than there are"
 assert skewed[0] < 50, f"one gain of 100 and nine of zero: the interval is about 0 to 30; yours: {skewed.round(1).tolist()}. Gains of zero are drawn, too"
 assert np.abs(skewed - [-10, 20]).max() > 3, "for one gain of 100 and nine of zero your interval begins at -10: you reflect the percentiles about the mean gain. Return them as they are"
@@ -617,6 +617,11 @@ for name in ("relationship VDB", "flat search"):
 #   replace: low, high = np.percentile(means, [2.5, 97.5])
 #   by: half = 1.96 * gained.std() / len(gained) ** 0.5; low, high = gained.mean() - half, gained.mean() + half
 #   hint: that is a formula, without draws
+# - item: interval
+#   name: random signs on the centred gains
+#   replace: means = rng.choice(gained, (draws, len(gained))).mean(axis=1)
+#   by: means = gained.mean() + (rng.choice([-1, 1], (draws, len(gained))) * (gained - gained.mean())).mean(axis=1)
+#   hint: you give the distances random signs
 # - item: interval
 #   name: medians
 #   replace: means = rng.choice(gained, (draws, len(gained))).mean(axis=1)

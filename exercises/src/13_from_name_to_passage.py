@@ -95,6 +95,7 @@ found = linked_by(asked, entities, 0.9)
 assert found != [1, 3, 1], "with least = 0.9 only the fourth name is linked: use the `least` that is handed in"
 assert found == [3], "with least = 0.9 only the fourth name is linked: compare with `least` itself, not with a looser bound"
 assert linked_by(np.array([[1, 0]]), np.array([[-1, 0], [3, 4], [6, 8]])) == [1], "two entities have the cosine 0.6 here: of equal ones the smaller position wins"
+assert linked_by(np.array([[1, 0]]), np.array([[1, 0.005], [1, 0]])) == [1], "the second entity has the cosine 1, the first a little less: compare the cosines as they are, not rounded"
 assert linked_by(np.array([[1, 0]]), np.array([[0, 1], [-1, 0]]), 0) == [0], "a cosine that is exactly `least` is not below it: the name is linked"
 assert linked_by(np.zeros((0, 2)), entities) == [], "a question without a name has an empty list"
 
@@ -279,6 +280,9 @@ assert not by_name, "a dictionary does not fit here: return a list, in the order
 assert len(found) == 5, f"five relations have five scores; yours: {found}"
 assert not alike(found, [0.12, 0.06, 0.02, 0, 0.12]), "you multiply the two ends: add them"
 assert not alike(found, [0.35, 0.25, 0.15, 0.05, 0.35]), "you take the mean of the two ends: take their sum"
+assert not alike(found, [0.4, 0.3, 0.2, 0.1, 0.4]), "you take the larger of the two ends: add them"
+assert not alike(found, [0.3, 0.2, 0.1, 0, 0.3]), "you take the smaller of the two ends: add them"
+assert not alike(found, [0.3, 0.2, 0.1, 0, 0.4]), "only the second end counts in your version: add the first"
 assert not alike(found, [0.4, 0.3, 0.2, 0.1, 0.3]), "only the first end counts in your version: add the second"
 assert alike(found, [0.7, 0.5, 0.3, 0.1, 0.7]), f"expected 0.7, 0.5, 0.3, 0.1, 0.7; yours: {found}"
 
@@ -376,6 +380,7 @@ assert 1 not in listed(best_first(mixed, 6)), "passage 1 has the score 0, and yo
 assert listed(best_first(np.zeros(3))) == [], "nothing was reached here: return an empty list"
 assert listed(best_first(np.array([0.3, 0.0, 0.5, 0.1 + 0.2]))) == [2, 0, 3], "0.3 and 0.1 + 0.2 are equal on paper: round to nine digits before you sort"
 assert listed(best_first(np.array([0.1, 0.1001, 0.004, 0.0041]))) == [1, 0, 3, 2], "scores that differ in the fourth digit are different: round to nine digits, no fewer"
+assert listed(best_first(np.array([0.3, 1e-12, 0.0]))) == [0], "1e-12 is 0 at nine digits, and you return it: look at the rounded score"
 assert listed(best_first(np.array([0.3, 1e-8, 0.0]))) == [0, 1], "1e-8 is small, and not 0 at nine digits: leave out only those that round to 0"
 assert listed(best_first(np.array([0.5, 0.25] * 20), 5)) == [0, 2, 4, 6, 8], "twenty passages share each score here: sort stably, so that equal ones stay in the corpus' order"
 
@@ -564,6 +569,11 @@ assert alike(walk(steps, start), theirs), "`walk` (section 3) differs from the p
 #   replace: "row.max() >= least"
 #   by: "row.max() > least"
 #   hint: "that is exactly `least` is not below it"
+# - item: link
+#   name: "cosines rounded"
+#   replace: "row in cosines if"
+#   by: "row in cosines.round(4) if"
+#   hint: "compare the cosines as they are, not rounded"
 # - item: restart
 #   name: "normalised"
 #   replace: "return values"
@@ -685,6 +695,21 @@ assert alike(walk(steps, start), theirs), "`walk` (section 3) differs from the p
 #   by: "scores[one]"
 #   hint: "only the first end counts"
 # - item: relations
+#   name: "larger end"
+#   replace: "scores[one] + scores[other]"
+#   by: "max(scores[one], scores[other])"
+#   hint: "you take the larger of the two ends"
+# - item: relations
+#   name: "smaller end"
+#   replace: "scores[one] + scores[other]"
+#   by: "min(scores[one], scores[other])"
+#   hint: "you take the smaller of the two ends"
+# - item: relations
+#   name: "second end"
+#   replace: "scores[one] + scores[other]"
+#   by: "scores[other]"
+#   hint: "only the second end counts"
+# - item: relations
 #   name: "one number a pair"
 #   replace: "return [scores[one] + scores[other] for one, other, _ in relations]"
 #   by: "return list({frozenset((one, other)): scores[one] + scores[other] for one, other, _ in relations}.values())"
@@ -759,6 +784,11 @@ assert alike(walk(steps, start), theirs), "`walk` (section 3) differs from the p
 #   replace: " if rounded[place] > 0]"
 #   by: "]"
 #   hint: "and you return it: leave out"
+# - item: best-first
+#   name: "zero before rounding"
+#   replace: "rounded[place] > 0"
+#   by: "scores[place] > 0"
+#   hint: "look at the rounded score"
 # - item: best-first
 #   name: "small ones left out"
 #   replace: "rounded[place] > 0"
