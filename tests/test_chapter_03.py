@@ -834,7 +834,7 @@ def walks(corpus, as_written, joined, keeps=lambda linking: True):
     return np.array(ranks).reshape(len(as_written), -1)
 
 
-def test_the_linking_edge_brings_the_far_passage_nearer_and_the_others_do_not(
+def test_told_before_the_linking_edge_brings_the_far_passage_nearer_and_the_others_do_not(
     corpus, as_written, mended
 ):
     none = walks(corpus, as_written, mended, lambda linking: False)
@@ -893,7 +893,7 @@ def test_hipporag_finds_no_more_gold_passages_with_synonymy_edges(corpus, as_wri
     assert (won, lost) == (2, 4)
 
 
-def test_a_random_bridge_is_never_as_good_as_the_linking_edge_in_the_annotations_graph(
+def test_told_before_a_random_bridge_is_never_as_good_as_the_linking_edge_in_one_graph(
     corpus, as_written, mended
 ):
     """Bridges are drawn as the notebook draws them: by reader, then by question."""
@@ -920,7 +920,7 @@ def test_a_random_bridge_is_never_as_good_as_the_linking_edge_in_the_annotations
     assert (model < np.median(linking[1])).sum() == 4 and model.mean() > np.median(linking[1])
 
 
-def test_without_pairs_of_years_a_walk_is_farther_less_often_and_no_nearer(
+def test_told_before_without_pairs_of_years_a_walk_is_farther_less_often_and_no_nearer(
     corpus, as_written, mended
 ):
     kept = {}
