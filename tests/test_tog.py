@@ -403,9 +403,3 @@ def test_offline_on_the_annotated_professors(name, follow):
     assert sum(recalled) >= 12
     for each in found:
         assert each.trace.last(StopStep).reason and np.isfinite(each.trace[-1].scores).all()
-
-
-def test_a_rule_that_lacks_a_field_says_which():
-    fields = {"question": QUESTION, "clue": "", "width": 3, "entities": [("Ann", ["married"])]}
-    with pytest.raises(mr.MiniragError, match="choose_relations_of_all.* needs the field 'simil"):
-        mr.load_llm("offline")("choose_relations_of_all", **fields)

@@ -621,5 +621,5 @@ def test_curves_and_dots_say_their_numbers():
     assert shows(matrix)
     assert matrix.text == "  dense: VDB\n  hippo: Link, PPR"
     ringed = viz.draw_dots({"dense": ["VDB", "PPR"]}, ["VDB", "PPR"], rings={"dense": ["PPR"]})
-    assert ringed.text == "  dense: VDB, PPR; rings: PPR"
+    assert ringed.text == "  dense: VDB, (PPR)"
     assert ringed.png != viz.draw_dots({"dense": ["VDB", "PPR"]}, ["VDB", "PPR"]).png

@@ -28,7 +28,6 @@ from ..prompts.map_reduce import content_words
 VERDICTS = frozenset(("yes", "no", "noanswer"))
 YesNo = Literal["words", "exact"]
 KS = (2, 5, 10, 20)  # where recall is measured
-SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's reads ten times as fast
 SAMPLES = 2000  # of the bootstrap
 # How far a new run may lie from the stored one and still count: "exact" has no encoder in it;
 # "neural" depends on the
@@ -213,10 +212,8 @@ def load_expected(target: str, rows: Iterable[str] | None = None) -> dict[str, A
     only, by name.
     """
     path = shipped("expected") / f"{target}.yaml"
-    expected: dict[str, Any] = {"rows": {}}
-    if path.is_file():
-        text = path.read_text(encoding="utf-8")
-        expected = yaml.load(text, Loader=SAFE_LOADER)  # noqa: S506 -- it is a safe one
+    text = path.read_text(encoding="utf-8") if path.is_file() else "rows: {}"
+    expected: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)  # libyaml's, the faster one
     if rows:
         expected["rows"] = {name: row for name, row in expected["rows"].items() if name in rows}
     return expected

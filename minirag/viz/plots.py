@@ -69,8 +69,7 @@ def _chart(
 
     made: list[Chart] = []
     with style(width, height):
-        figure, axes = pyplot.subplots()
-        axes.set_title(title)
+        figure, axes = pyplot.subplots(subplot_kw={"title": title})
         yield axes, made
         if caption:
             figure.supxlabel(caption, fontsize=9, color=Colour.MUTED, wrap=True)
@@ -176,23 +175,17 @@ def draw_points(
 
 
 def draw_dots(
-    rows: Mapping[str, Collection[str]],
-    columns: Sequence[str],
-    title: str = "",
-    caption: str = "",
+    rows: Mapping[str, Collection[str]], columns: Sequence[str], title: str = "", caption: str = "",
     rings: Mapping[str, Collection[str]] | None = None,
-) -> Chart:
-    """A matrix: a dot where a row has the column, a ring in place of the dot where `rings` does."""
+) -> Chart:  # fmt: skip
+    """A matrix: a dot where a row has the column, a ring where `rings` has it, too."""
     lines, wide, high = list[str](), 2.2 + 0.27 * len(columns), 1.7 + 0.27 * len(rows)
     with _chart(lines, title, caption, wide, high) as (plane, made):
         for place, (label, held) in enumerate(rows.items()):
             ringed = [each for each in held if each in (rings or {}).get(label, ())]
-            for each in held:
-                fill = Colour.WHITE if each in ringed else Colour.BLUE
-                at = columns.index(each), place
-                plane.plot(*at, "o", color=Colour.BLUE, markerfacecolor=fill, markersize=8)
-            told = f"; rings: {', '.join(ringed)}" if ringed else ""
-            lines.append(f"  {label}: {', '.join(held)}{told}")
+            for some, ink, size in ((held, Colour.BLUE, 8), (ringed, Colour.WHITE, 5)):
+                plane.plot([*map(columns.index, some)], [place] * len(some), "o", c=ink, ms=size)
+            lines.append(f"  {label}: {', '.join(f'({x})' if x in ringed else x for x in held)}")
         plane.set_xticks(range(len(columns)), list(columns), rotation=90)
         plane.set_yticks(range(len(rows)), list(rows))
         plane.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
