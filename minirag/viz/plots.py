@@ -136,7 +136,7 @@ def draw_lines(
     lines = [f"{y_name} over {x_name}: " + ", ".join(f"{value:g}" for value in x)]
     with _chart(lines, title, caption) as (plane, made):
         for name, values in series.items():
-            plane.plot(x, values, label=name)
+            plane.plot(x, values, label=name, markersize=4.5 if len({*values}) > 1 else 0)
             lines.append(f"  {name}: " + ", ".join(f"{value:.4g}" for value in values))
         plane.set(xlabel=x_name, ylabel=y_name)
         plane.locator_params(axis="x", integer=all(value == int(value) for value in x))
