@@ -964,6 +964,17 @@ def test_twelve_of_the_fifteen_cases_are_connected(corpus, model, notes, llm):
     assert apart == {("model", "q14"), ("model", "q19"), ("notes", "q19")}
 
 
+def test_without_the_triples_of_the_title_none_of_the_rules_cases_is_connected(corpus, llm):
+    read = graphs.extract(corpus, llm)
+    few = {id: [triple for triple in triples if triple.relation != "mentions"]
+           for id, triples in read.triples.items()}  # fmt: skip
+    assert sum(map(len, few.values())) < sum(map(len, read.triples.values()))
+    for id, ends in ENDS.items():
+        gold = [chunk for chunk in corpus.chunks if chunk.id in corpus.question(id).gold]
+        links = links_of(with_synonyms(graphs.knowledge_graph(gold, replace(read, triples=few))))
+        assert not ({*ends} <= {*links} and nx.has_path(links, *ends))
+
+
 def test_a_shortest_path_goes_through_the_answer_in_one_case_and_with_synonymy_edges_in_five(
     corpus, as_written, mended
 ):
