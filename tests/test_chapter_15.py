@@ -986,6 +986,27 @@ def test_three_answers_of_the_sixteen_are_no_nodes(corpus, triples, answers):
     }  # fmt: skip
 
 
+def test_where_the_eight_walks_of_tog_that_reach_their_end_fail(corpus, answers):
+    tog, late = METHODS["tog"].build(corpus, **WALKS), []
+    for q in map(corpus.question, of_hops(*SEVERAL)):
+        reason = tog.answer(q.text).retrieval.trace.last("stop").reason
+        late += [q.id] if "greatest depth" in reason else []
+    no_node, wrong_start, too_far, years = ["q08", "q17", "q19"], ["q02", "q06"], ["q09"], ["q10"]
+    assert sorted(late) == sorted([*no_node, *wrong_start, *too_far, *years, "q11"])
+    right = {q.id for q, (_, hit) in zip(corpus.questions, answers["tog"]) if hit}
+    assert not right & {*late}
+
+
+def test_kgp_hands_each_seed_over_with_each_of_its_three_neighbours(corpus):
+    kgp = METHODS["kgp"].build(corpus, **WALKS, k=9)
+    titles = [chunk.title for chunk in corpus.chunks]
+    for q in map(corpus.question, of_hops(*SEVERAL)):
+        texts = kgp.context(kgp.answer(q.text).retrieval)[0]["passages"]
+        lines = [[line for line in text.splitlines() if line in titles] for text in texts]
+        assert [len(each) for each in lines] == [2] * 9
+        assert sorted(Counter(first for first, _ in lines).values()) == [3, 3, 3]
+
+
 def test_dalk_keeps_one_line_of_five_on_its_question(corpus):
     answer = METHODS["dalk"].build(corpus, **WALKS).answer(corpus.question("q09").text)
     offered = answer.retrieval.trace.all(ChoiceStep)[0].offered

@@ -730,3 +730,22 @@ def test_with_six_passages_vector_search_has_the_words_for_two_questions_more(
 def test_of_the_five_items_of_each_question_seventy_are_leaves(corpus, tree):
     items = [item for q in corpus.questions for item in tree.retrieve(q.text, k=5).ids]
     assert (len(items), sum(not item.startswith("summary") for item in items)) == (120, 70)
+
+
+def test_eleven_passages_of_vector_search_have_about_twice_the_words_of_five(corpus, flat):
+    words = {
+        k: sum(
+            len(p.chunk.text.split()) for q in corpus.questions for p in flat.retrieve(q.text, k)
+        )
+        for k in (5, 11)
+    }
+    assert 2 < words[11] / words[5] < 2.4
+
+
+def test_a_curve_that_falls_below_the_floor_has_few_passages_and_those_lie_flat(vectors):
+    rows = pca(vectors, 5)
+    twelve = mixture(rows, 12, 0)
+    members = twelve.predict_proba(rows).argmax(axis=1)
+    for number, spread in enumerate(twelve.covariances_):
+        count = (members == number).sum()
+        assert count <= 5 and np.linalg.eigvalsh(spread).min() < 2e-6

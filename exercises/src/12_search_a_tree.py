@@ -223,6 +223,7 @@ assert found is not None and np.size(found) == 1, "bic returns one number"
 found = float(np.ravel(found)[0])
 close = lambda expected: abs(found - expected) < 1e-2
 assert not close(-8.318), "your fit is charged and your free numbers are not: the first part is added, the second taken away"
+assert not close(8.318), "yours is half of it: the formula has ln n in full, and twice ln L"
 assert not close(4.159), "you take the logarithm of the sum of the heights: ln L is the sum of their logarithms"
 assert not close(10.397), "ln L counts twice: there is a 2 before it"
 assert not close(18.476), "you charge 2 for each free number: BIC charges ln n"
@@ -234,7 +235,7 @@ assert np.isfinite(bic(np.full(2000, 0.1), 1)), "the product of two thousand hei
 assert abs(float(bic(np.full(2000, 0.1), 1)) - 9217.9) < 1, "with two thousand heights of 0.1 and p = 1 BIC is 9217.9: does ln n follow the number of heights?"
 
 # %% [markdown]
-# One, two or three curves of width 1 for the toy passages? Only the means are free here, so $p$ is the number of curves.
+# One, two or three curves of width 1 for the toy passages? Only the means are free here, so $p$ is the number of curves. With which number is BIC least?
 
 # %%
 for starts in ([2.0], [0.0, 4.0], [0.0, 2.0, 4.0]):
@@ -582,6 +583,11 @@ for k in (1, 2, 4):
 #   replace: '- 2 * np'
 #   by: '- np'
 #   hint: there is a 2 before it
+# - item: bic
+#   name: half of it
+#   replace: 'return p * np.log(n) - 2 * np.log(heights).sum()'
+#   by: 'return p * np.log(n) / 2 - np.log(heights).sum()'
+#   hint: yours is half of it
 # - item: bic
 #   name: charge of another criterion
 #   replace: p * np.log(n)

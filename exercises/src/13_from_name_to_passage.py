@@ -97,6 +97,7 @@ assert found == [3], "with least = 0.9 only the fourth name is linked: compare w
 assert linked_by(np.array([[1, 0]]), np.array([[-1, 0], [3, 4], [6, 8]])) == [1], "two entities have the cosine 0.6 here: of equal ones the smaller position wins"
 assert linked_by(np.array([[1, 0]]), np.array([[1, 0.005], [1, 0]])) == [1], "the second entity has the cosine 1, the first a little less: compare the cosines as they are, not rounded"
 assert linked_by(np.array([[1, 0]]), np.array([[0, 1], [-1, 0]]), 0) == [0], "a cosine that is exactly `least` is not below it: the name is linked"
+assert linked_by(np.zeros((2, 2)), entities, 0) == [0, 0], "a zero vector has only cosines of 0, and with least = 0 that is not below `least`: the name is linked, to entity 0. Count its cosines as 0, and do not skip it"
 assert linked_by(np.zeros((0, 2)), entities) == [], "a question without a name has an empty list"
 
 # %% [markdown]
@@ -324,6 +325,7 @@ assert len(found) == 4, f"there are four passages, and the last one states no re
 found = as_array(found, 4)
 assert not np.isnan(found).any(), "a passage without relations gets 0: do not divide by their number"
 assert not alike(found, [0.6, 0.2, 0.1, 0]), "you take the mean of a passage's relations: take their sum"
+assert not alike(found, [0.7, 0.3, 0.1, 0]), "you take the largest of a passage's relations: add them"
 assert not alike(found, [0.7, 0.1, 0.1, 0]), "only the last relation of a passage counts in your version: add each to what is there"
 assert not alike(found, [1.2, 0.4, 0, 0]), "a relation counts for its first passage only in your version: it counts in each passage that states it"
 assert not alike(found, [1.2, 0.35, 0.05, 0]), "a relation is divided among its passages in your version: it counts fully in each"
@@ -574,6 +576,11 @@ assert alike(walk(steps, start), theirs), "`walk` (section 3) differs from the p
 #   replace: "row in cosines if"
 #   by: "row in cosines.round(4) if"
 #   hint: "compare the cosines as they are, not rounded"
+# - item: link
+#   name: "zero vectors skipped"
+#   replace: "for row in cosines if row.max() >= least"
+#   by: "for row, name in zip(cosines, name_vectors) if np.any(name) and row.max() >= least"
+#   hint: "and do not skip it"
 # - item: restart
 #   name: "normalised"
 #   replace: "return values"
@@ -719,6 +726,11 @@ assert alike(walk(steps, start), theirs), "`walk` (section 3) differs from the p
 #   replace: "return totals"
 #   by: "return totals / np.maximum([sum(place in each for _, _, each in relations) for place in range(n)], 1)"
 #   hint: "you take the mean of a passage's relations"
+# - item: passages
+#   name: "largest"
+#   replace: "totals[list(stated_by)] += score"
+#   by: "totals[list(stated_by)] = np.maximum(totals[list(stated_by)], score)"
+#   hint: "you take the largest of a passage's relations"
 # - item: passages
 #   name: "nothing divided by nothing"
 #   replace: "return totals"
