@@ -791,7 +791,7 @@ def test_by_the_question_alone_no_seed_of_kgp_finds_the_wife(corpus, kgp):
     assert len(found) == 3 and not any(wife in pages for pages in found.values())
 
 
-@pytest.mark.parametrize("count, found, uneven", [(3, 9, (3, 0)), (4, 10, (2, 0))])
+@pytest.mark.parametrize("count, found, uneven", [(3, 9, (3, 0)), (4, 10, (2, 0)), (5, 12, (1, 1))])
 def test_the_sentences_of_kgp_bring_more_gold_than_the_question_or_as_many_pages(
     corpus, kgp, count, found, uneven
 ):
