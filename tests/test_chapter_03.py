@@ -668,7 +668,8 @@ def test_the_pairs_that_we_judge_two_names_for_one_thing_are_synonyms(as_written
                  "lanthorn disease ~ lanthorn s disease", "lin yuzhen ~ yuzhen lin",
                  "lost hour ~ the lost hour", "the thursday lectures ~ thursday lectures",
                  "university of veldmark ~ veldmark university"],
-        "model": ["bishop anselm thorley ~ bishop thorley", "dr ilse marrow ~ ilse marrow",
+        "model": ["a chain of lakes ~ a chain of lakes under the ice",
+                  "bishop anselm thorley ~ bishop thorley", "dr ilse marrow ~ ilse marrow",
                   "dr jonah birtwhistle ~ jonah birtwhistle", "katarzyna wasik ~ katarzyna wąsik",
                   "lanthorn disease ~ lanthorn s disease", "lin yuzhen ~ yuzhen lin",
                   "university of veldmark ~ veldmark university"],
@@ -678,7 +679,7 @@ def test_the_pairs_that_we_judge_two_names_for_one_thing_are_synonyms(as_written
                   "lin yuzhen ~ yuzhen lin", "university of veldmark ~ veldmark university"],
     }  # fmt: skip
     assert {name: len(pairs) for name, pairs in right.items()} == {
-        "rule": 12, "model": 7, "notes": 8,
+        "rule": 12, "model": 8, "notes": 8,
     }  # fmt: skip
     for name, pairs in right.items():
         graph = with_synonyms(as_written[name])

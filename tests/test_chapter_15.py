@@ -995,6 +995,9 @@ def test_where_the_eight_walks_of_tog_that_reach_their_end_fail(corpus, answers)
     assert sorted(late) == sorted([*no_node, *wrong_start, *too_far, *years, "q11"])
     right = {q.id for q, (_, hit) in zip(corpus.questions, answers["tog"]) if hit}
     assert not right & {*late}
+    steps = entity_steps(tog.retrieve(corpus.question("q11").text).trace)
+    reck = [[e.dropped for e in step.offered if "Sunniva Reck" in e.label] for step in steps]
+    assert [bool(found) for found in reck] == [False, True, False] and all(reck[1])
 
 
 def test_kgp_hands_each_seed_over_with_each_of_its_three_neighbours(corpus):

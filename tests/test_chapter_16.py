@@ -749,3 +749,12 @@ def test_a_curve_that_falls_below_the_floor_has_few_passages_and_those_lie_flat(
     for number, spread in enumerate(twelve.covariances_):
         count = (members == number).sum()
         assert count <= 5 and np.linalg.eigvalsh(spread).min() < 2e-6
+
+
+def test_on_the_six_questions_of_one_passage_every_reader_is_right(
+    corpus, flat, bm25, tree, small_k
+):
+    single = [len(q.gold) == 1 for q in corpus.questions]
+    assert sum(single) == 6
+    for method in (flat, bm25, tree, small_k):
+        assert all(good for good, one in zip(is_right(method, corpus), single) if one)

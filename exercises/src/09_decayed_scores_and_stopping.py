@@ -329,6 +329,8 @@ crowd = [(f"w{number}", "is", "here") for number in range(20)]
 assert enough("w0", crowd), "w0 stands in the first of twenty triples: read all of them, not the last ones"
 assert not enough(" ".join(f"w{number}" for number in range(21)), crowd), "twenty of twenty-one words are in the evidence: every single one has to be"
 assert not enough("Who is the other Bob?", toy), "other is only a part of mother: compare whole words, not letters in a text"
+assert not enough("Who is Bo?", toy), "Bo is only the beginning of Bob: compare whole words"
+assert enough("Who is the manager?", kg[:1]), "the relation is director / manager: take the words of the relation, too, with content_words"
 assert enough("ANN? Bob!", toy), "capitals and punctuation do not matter: take content_words of both sides"
 assert not enough("Who is Bob?", []), "without evidence nothing about Bob is known"
 assert enough("Ann mother Bob", toy[:1]), "question and evidence have the same words, and that is enough: `<=`, not `<`"
@@ -811,6 +813,11 @@ for _ in range(60):
 #             weights[entity] = weights.get(entity, 0) + exp(-alpha * rank)
 #         return sorted(((e, s / weights[e]) for e, s in totals.items()), key=lambda pair: pair[1], reverse=True)
 #   hint: plain or weighted
+# - item: enough
+#   name: beginnings of words
+#   replace: return content_words(question) <= content_words(evidence)
+#   by: 'return all(re.search(r"\b" + word, evidence.lower()) for word in content_words(question))'
+#   hint: Bo is only the beginning of Bob
 # - item: enough
 #   name: the last two triples
 #   replace: for triple in triples

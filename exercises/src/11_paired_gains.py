@@ -121,6 +121,7 @@ assert found == ["x", "a", "c"], f"with k = 3 and one own passage expected x, a,
 assert list(fill([], more, 3)) != more, "where `own` is empty you return the whole of `more`: cut at k there, too"
 assert list(fill([], more, 3)) == ["a", "c", "b"], f"with k = 3 and no own passage expected a, c, b; yours: {list(fill([], more, 3))}"
 found = [str(each) for each in fill(["x", "y", "z"], more, 2)]
+assert found != ["x", "y", "z", *more], "own has more than k passages, and yours returns all of `own` and all of `more`: a loop that ends at `len(...) == k` never ends here. Cut `own` at k first, or end at `>= k` and cut"
 assert len(found) == 2, f"own has more than k passages, so nothing is added; yours has {len(found)}: k - len(own) is below zero here, and a slice that ends below zero counts from the end"
 assert found == ["x", "y"], f"own has more than k passages: return the first k of them; yours: {found}"
 assert list(fill(["x", "y", "z", "u"], ["v"], 2)) == ["x", "y"], "own has more than k passages: return the first k of them"
@@ -262,11 +263,13 @@ same = np.array_equal(ends, np.ravel(interval(before, after, np.random.default_r
 assert not (same and abs(sum(ends) / 2 - (after - before).mean()) < 1e-6), "you go the same way up and down from the mean gain, whatever the seed: that is a formula, without draws. Draw questions, and take percentiles of the means"
 assert not same, "two seeds give the same interval to the last digit: your draws do not come from the `rng` that is handed in"
 assert not near((np.array(ends) - ours.mean()) * 30**0.5 + ours.mean(), percentiles(2.5, 97.5)), "your interval is narrower by the root of 30: the spread of the means is already that of a mean, so do not divide again"
+assert not near(np.array(ends) + (after - before).mean(), percentiles(2.5, 97.5)), "your interval lies around 0: you subtract the mean gain before you draw. Draw the gains as they are"
 assert not near(np.array(ends) / 30, percentiles(2.5, 97.5)), "your draws are added up: take their means"
 assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: before and after are drawn from different questions. Draw the gains, so that the pair stays together; and draw as many questions as there are"
 assert near(ends, percentiles(2.5, 97.5)), f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
 assert np.ptp(np.ravel(interval(before, after, np.random.default_rng(0), 1))) < 1e-9, "with draws = 1 there is one mean, and low is high: is `draws` used?"
 few, wanted, signs, skewed = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0))), np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5]), (centre := (after - before)[:4].mean()) + np.array([-1, 1]) * np.abs((after - before)[:4] - centre).mean(), np.ravel(interval(np.zeros(10), np.array([100.0] + [0] * 9), np.random.default_rng(0)))
+assert not (np.abs(few - signs).max() < 1e-6 and np.abs(skewed - [0, 20]).max() < 1e-6), "you draw half of the questions, and none of them twice: draw as many as there are, with replacement"
 assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, "from four questions your interval is the mean gain, less and plus the mean distance of the gains from it: you give the distances random signs. Draw questions, so that one may come twice and another never" if np.abs(few - signs).max() < 1e-6 else f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code?"
 assert any(abs(float(np.ravel(interval(np.zeros(2), np.array([-100.0, 100]), np.random.default_rng(seed), 1))[0])) < 1e-6 for seed in range(30)), "with gains of -100 and 100 a draw of two may have the mean 0, and yours never has: you draw one question less than there are"
 assert skewed[0] < 50, f"one gain of 100 and nine of zero: the interval is about 0 to 30; yours: {skewed.round(1).tolist()}. Gains of zero are drawn, too"
@@ -525,6 +528,11 @@ for name in ("relationship VDB", "flat search"):
 #   replace: "return [*own, *added][:k]"
 #   by: "return own[:k] + [each for each in more[:k] if each not in own][: k - len(own)]"
 #   hint: a slice that ends below zero counts from the end
+# - item: fill
+#   name: a loop that ends at k only
+#   replace: "added = [each for each in more if each not in own]\n    return [*own, *added][:k]"
+#   by: "out = list(own)\n    for each in more:\n        if len(out) == k:\n            break\n        if each not in out:\n            out.append(each)\n    return out"
+#   hint: a loop that ends at `len(...) == k` never ends here
 # - item: gains
 #   name: sign by the mean
 #   replace: return np.asarray(after) - np.asarray(before)
@@ -622,6 +630,16 @@ for name in ("relationship VDB", "flat search"):
 #   replace: means = rng.choice(gained, (draws, len(gained))).mean(axis=1)
 #   by: means = gained.mean() + (rng.choice([-1, 1], (draws, len(gained))) * (gained - gained.mean())).mean(axis=1)
 #   hint: you give the distances random signs
+# - item: interval
+#   name: half of the questions without replacement
+#   replace: means = rng.choice(gained, (draws, len(gained))).mean(axis=1)
+#   by: "means = rng.permuted(np.tile(gained, (draws, 1)), axis=1)[:, : max(len(gained) // 2, 1)].mean(axis=1)"
+#   hint: you draw half of the questions, and none of them twice
+# - item: interval
+#   name: centred gains
+#   replace: rng.choice(gained, (draws, len(gained)))
+#   by: rng.choice(gained - gained.mean(), (draws, len(gained)))
+#   hint: you subtract the mean gain before you draw
 # - item: interval
 #   name: medians
 #   replace: means = rng.choice(gained, (draws, len(gained))).mean(axis=1)
