@@ -222,6 +222,7 @@ def more(measured):
 
 
 def test_nearly_the_whole_loss_of_link_is_where_it_gives_no_node(more):
+    """Told before the chapter left out the rule that drops these questions."""
     measured, has_node = more
     assert has_node.sum() == 83
     for rule, cut, chosen, shown in (
@@ -252,6 +253,9 @@ def test_the_gain_of_relations_follows_the_length(more):
     measured, _ = more
     levels = [level(measured[0][x], measured, "filled").mean() for x in (1, "two", 3, "four", 6)]
     assert levels == pytest.approx([72.0, 72.3, 67.8, 66.7, 60.3], abs=0.06)
+    names = (1, "two", 3, "four", 6)
+    over_flat = [side(gain(measured, name, "flat", "left empty", True)) for name in names]
+    assert over_flat == [0, 0, 0, -1, -1]
     for name, shown in (
         (1, [8.8, 2.8, 15.0]),
         ("two", [13.0, 7.1, 19.3]),
@@ -286,8 +290,8 @@ def test_how_often_a_verdict_stays_with_forty_questions_fewer(measured):
     }  # fmt: skip
 
 
-def shown_gains(measured, has_node):
-    """The gains of each interval, or of each verdict, that sections 5 to 8 show."""
+def shown_gains(measured):
+    """The gains of each interval, or of each verdict, that sections 5 to 8 show, ties left out."""
     where = measured[2]
     for name in ("Link", "Onehop", "two", "flat"):
         whole = [gain(measured, name, "N, R, C", rule) for rule in RULES]
@@ -295,28 +299,28 @@ def shown_gains(measured, has_node):
             yield each
             if name in ("Link", "two"):
                 yield from (each[where != place] for place in SETS)
-    for name in (1, 3, "four", 6):
-        yield gain(measured, name, "N, R, C", "left empty", True)
-    for name in ("N, R, C", "N 1", "N 2", "N 3", "N 6"):
-        empty, filled = (gain(measured, "Link", name, rule) for rule in RULES)
-        yield from (empty, empty[has_node], filled)
-    yield gain(measured, "Link", "N, R, C", "filled")[has_node]
-    yield gain(measured, "Link", "N, R, C", "left empty", True)[has_node]
     for name in ("N, R, C", "Link", "Onehop", "two"):
         each = gain(measured, name, "flat", "left empty", True)
-        yield from (each, each[where != "mini_wiki"])
+        yield from (each, *(each[where != place] for place in SETS))
+    for name in ("N 1", "N 2", "N 3", "N, R, C", "N 6"):
+        yield from (gain(measured, "Link", name, rule) for rule in RULES)
+        yield gain(measured, "Link", name, "left empty", True)
+    for name, rival in product((1, "two", 3, "four", 6), ("N, R, C", "flat")):
+        yield gain(measured, name, rival, "left empty", True)
 
 
-def test_how_many_intervals_the_chapter_looks_at_and_no_verdict_turns_with_ten_seeds(more):
-    seen = {}
-    for each in shown_gains(*more):
+def test_how_many_intervals_the_chapter_looks_at_and_one_verdict_turns_with_ten_seeds(more, orders):
+    seen, turn = {}, []
+    for each in shown_gains(more[0]):
         key = max(tuple(each.round(3)), tuple(-each.round(3)))  # A over B, or B over A
         if key not in seen:
             ends = [paired(each, seed)[1:] for seed in range(10)]
-            verdicts = {int(low > 0) - int(high < 0) for low, high in ends}
-            assert len(verdicts) == 1
-            seen[key] = verdicts != {0}
-    assert (len(seen), sum(seen.values())) == (62, 40)
+            verdicts = [int(low > 0) - int(high < 0) for low, high in ends]
+            seen[key] = verdicts[0] != 0
+            if len({*verdicts}) > 1:
+                turn.append((round(each.mean(), 1), verdicts.count(1)))
+    assert turn == [(5.8, 3)]  # Link over N with six nodes, at one length
+    assert (len(seen), sum(seen.values()), 2 * len(orders)) == (75, 48, 40)
 
 
 def test_two_relations_against_flat_search_corpus_by_corpus(measured):
@@ -345,11 +349,19 @@ def test_at_one_length_two_losses_to_flat_search_rest_on_mini_wiki(measured):
         for name in ("N, R, C", "Link", "Onehop", "four", "two")
     }
     assert without == {"N, R, C": 0, "Link": 0, "Onehop": -1, "four": 0, "two": 0}
+    for name, shown in (
+        ("N, R, C", [-1, -1, 0, -1, -1]),
+        ("Link", [0, -1, 0, 0, 0]),
+        ("Onehop", [-1] * 5),
+        ("two", [0] * 5),
+    ):
+        each = gain(measured, name, "flat", "left empty", True)
+        assert [side(each), *(side(each[where != place]) for place in SETS)] == shown
 
 
 def test_link_over_n_depends_on_the_k_of_n(more):
-    """Filled, no gain over N with one or two nodes; left empty, no loss to N with one, and a gain
-    over it with the questions dropped that have no node.
+    """Filled, no gain over N with one or two nodes; left empty, no loss to N with one. Told before:
+    a gain over it with the questions dropped that have no node.
     """
     measured, has_node = more
     filled = {
@@ -363,6 +375,13 @@ def test_link_over_n_depends_on_the_k_of_n(more):
     assert [side(each[has_node]) for each in empty] == [1, 0, 0, 0, 0]
     levels = [level(measured[0][name], measured, "filled").mean() for name in filled]
     assert levels == pytest.approx([66.6, 66.7, 62.1, 60.2, 54.1], abs=0.06)
+    alone = [level(measured[0][name], measured, "left empty").mean() for name in filled]
+    assert alone == pytest.approx([38.3, 51.0, 55.7, 56.1, 54.1], abs=0.06)
+    found = [np.mean([*map(len, measured[0][name])]) for name in filled]
+    assert found == pytest.approx([2.11, 3.43, 4.23, 4.61, 4.95], abs=0.006)
+    cut = [paired(gain(measured, "Link", name, "left empty", True)) for name in filled]
+    assert [mean for mean, *_ in cut] == pytest.approx([1.8, 2.0, 4.1, 4.2, 5.8], abs=0.06)
+    assert cut[-1] == pytest.approx([5.8, 0.1, 11.5], abs=0.06)
     none = level([[]] * 114, measured, "filled") - level(measured[0]["N, R, C"], measured, "filled")
     assert paired(none) == pytest.approx([10.9, 3.3, 18.6], abs=0.06)
 
@@ -411,21 +430,23 @@ def test_link_finds_more_passages_than_its_control(measured):
 @pytest.fixture(scope="module")
 def orders(measured):
     """Twenty times `measured`, passages of one score in random order."""
-    encoder, names = mr.load_encoder("minilm"), ("N, R, C", "Link", "Onehop", "two", "flat")
-    scored, rng = {name: [] for name in names}, np.random.default_rng(0)
+    encoder, names = mr.load_encoder("minilm"), ("N, R, C", "Link", "Onehop", "two", "flat", "N 6")
+    scored, rng, rng_6 = {name: [] for name in names}, *map(np.random.default_rng, (0, 1))
+    made_of = LISTS | {"N 6": (mr.OPERATORS[N](k=6), R, C)}
     for place, kind in SETS.items():
         corpus = mr.load_corpus(place)
         graph = mr.METHODS["hipporag"].build(corpus, extraction=kind).graph
         asked = [q.text for q in corpus.questions if q.gold]
         for name in names:
-            made = mr.compose(graph="knowledge", operators=LISTS[name])
+            made = mr.compose(graph="knowledge", operators=made_of[name])
             method = made.build(corpus, extraction=graph, encoder=encoder)
             scored[name] += [r.passages for r in method.retrieve_many(asked, 100)]
 
     def order():
         lists = {}
         for name, each in scored.items():
-            ranked = [sorted(x, key=lambda p: (-p.score, rng.random())) for x in each]
+            drawn = rng_6 if name == "N 6" else rng
+            ranked = [sorted(x, key=lambda p: (-p.score, drawn.random())) for x in each]
             lists[name] = [[p.id for p in x if p.score > 0][:5] for x in ranked]
         return lists, *measured[1:]
 
@@ -448,5 +469,7 @@ def test_the_order_of_equal_passages_decides_some_verdicts(orders):
         ("Link", "filled"): [0] + 19 * [1],
         ("two", "left empty"): 18 * [-1] + 2 * [0],
     }
+    over_six = [side(gain(each, "Link", "N 6", "left empty", True)) for each in orders]
+    assert [over_six.count(x) for x in (-1, 0, 1)] == [0, 9, 11]
     for each, name in product(orders, ("Link", "two")):
         assert side(gain(each, name, "flat", "left empty", True)) < 1
