@@ -3,6 +3,8 @@ question, the clusters and their number, both searches of the tree, and what is 
 The graph has tests/test_chapter_16b.py.
 """
 
+import math
+
 import numpy as np
 import pytest
 from recorded_answers import context, is_right
@@ -758,3 +760,15 @@ def test_on_the_six_questions_of_one_passage_every_reader_is_right(
     assert sum(single) == 6
     for method in (flat, bm25, tree, small_k):
         assert all(good for good, one in zip(is_right(method, corpus), single) if one)
+
+
+def test_groups_dealt_at_random_join_as_many_as_the_sum_of_chances_says(corpus):
+    names = [chunk.id for chunk in corpus.chunks]
+    golds = [{*q.gold} for q in corpus.questions if len(q.gold) > 1]
+    sizes, dealer = (5, 5, 4, 3, 6, 7, 3, 3, 4), np.random.default_rng(0)
+    exact = sum(math.comb(s, len(g)) / math.comb(40, len(g)) for s in sizes for g in golds)
+    deals = []
+    for _ in range(1000):
+        groups = np.split(dealer.permutation(names), np.cumsum(sizes)[:-1])
+        deals.append(sum(any(g <= {*group} for group in groups) for g in golds))
+    assert round(exact, 1) == 1.7 and abs(np.mean(deals) - exact) < 0.15
