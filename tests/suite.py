@@ -2,7 +2,13 @@
 
 from collections import Counter
 
+import forked_kernels
 import pytest
+
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):  # in one process, a kernel starts as a reader's does
+        forked_kernels.use()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import forked_kernels
 import pytest
 from lab import Lab
 
@@ -61,6 +62,7 @@ def server(chromium, tmp_path_factory):
     environment = os.environ | {
         f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")
     }
+    environment["PYTHONPATH"] += os.pathsep + str(Path(forked_kernels.__file__).parent)
     command = [
         sys.executable,
         "-m",
@@ -70,6 +72,7 @@ def server(chromium, tmp_path_factory):
         "--port=0",
         "--allow-root",
         "--LabApp.expose_app_in_browser=True",
+        f"--ServerApp.jpserver_extensions={{'{forked_kernels.__name__}': True}}",
     ]
     command += [
         f"--ServerApp.root_dir={folder}",
