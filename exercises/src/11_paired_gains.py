@@ -104,6 +104,7 @@ assert found is not None, "fill returns nothing: return the list"
 assert not isinstance(found, (set, frozenset)), "a set has no order: return a list, the own passages first"
 found = [str(each) for each in found]
 assert found != ["a", "d", "e", "a", "c"], "a stands twice in your list: leave out of `more` what is there already"
+assert found != ["a", "d", "e"], "nothing is added: a short list is filled, too, not only an empty one"
 assert found != ["a", "d", "e", "c"], "your list has an empty place left: first leave out what is there already, then cut at k"
 assert found != ["a", "d", "e", "c", "b", "g", "h"], "your list is longer than k: cut it"
 assert found != ["a", "d", "e", "g", "h"], "you begin with the fourth passage of `more`: its best passage that is not there yet comes first"
@@ -265,7 +266,7 @@ assert not same, "two seeds give the same interval to the last digit: your draws
 assert not near((np.array(ends) - ours.mean()) * 30**0.5 + ours.mean(), percentiles(2.5, 97.5)), "your interval is narrower by the root of 30: the spread of the means is already that of a mean, so do not divide again"
 assert not near(np.array(ends) / 30, percentiles(2.5, 97.5)), "your draws are added up: take their means"
 assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: before and after are drawn from different questions. Draw the gains, so that the pair stays together; and draw as many questions as there are"
-assert near(ends, percentiles(2.5, 97.5)), "your interval lies around 0: you subtract the mean gain before you draw. Draw the gains as they are" if near(np.array(ends) + (after - before).mean(), percentiles(2.5, 97.5)) else f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
+assert near(ends, percentiles(2.5, 97.5)), "your upper end is the 99.5 percentile: cut off 2.5 percent at each end" if near(ends, percentiles(2.5, 99.5)) else "your interval lies around 0: you subtract the mean gain before you draw. Draw the gains as they are" if near(np.array(ends) + (after - before).mean(), percentiles(2.5, 97.5)) else f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
 assert np.ptp(np.ravel(interval(before, after, np.random.default_rng(0), 1))) < 1e-9, "with draws = 1 there is one mean, and low is high: is `draws` used?"
 few, wanted, signs, skewed = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0))), np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5]), (centre := (after - before)[:4].mean()) + np.array([-1, 1]) * np.abs((after - before)[:4] - centre).mean(), np.ravel(interval(np.zeros(10), np.array([100.0] + [0] * 9), np.random.default_rng(0)))
 assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, "you draw half of the questions, and none of them twice: draw as many as there are, with replacement" if np.abs(few - signs).max() < 1e-6 and np.abs(skewed - [0, 20]).max() < 1e-6 else "from four questions your interval is the mean gain, less and plus the mean distance of the gains from it: you give the distances random signs. Draw questions, so that one may come twice and another never" if np.abs(few - signs).max() < 1e-6 else f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code?"
@@ -497,6 +498,11 @@ for name in ("relationship VDB", "flat search"):
 #   by: "return ([*own, *added] if len(own) != 1 else [*added[:k - 1], *own])[:k]"
 #   hint: a single own passage comes first, too
 # - item: fill
+#   name: only an empty list
+#   replace: "return [*own, *added][:k]"
+#   by: "return [*(own or more)][:k]"
+#   hint: a short list is filled, too
+# - item: fill
 #   name: sorted by name
 #   replace: "[*own, *added][:k]"
 #   by: "sorted([*own, *added][:k])"
@@ -668,6 +674,11 @@ for name in ("relationship VDB", "flat search"):
 #   replace: "[2.5, 97.5]"
 #   by: "[5, 95]"
 #   hint: you cut off 5 percent at each end
+# - item: interval
+#   name: an upper end at 99.5
+#   replace: "[2.5, 97.5]"
+#   by: "[2.5, 99.5]"
+#   hint: your upper end is the 99.5 percentile
 # - item: interval
 #   name: shares instead of percent
 #   replace: "[2.5, 97.5]"
