@@ -1,6 +1,7 @@
 """How the suite is dealt out to processes, and what it says of itself at its end."""
 
 from collections import Counter
+from pathlib import Path
 
 import forked_kernels
 import pytest
@@ -16,8 +17,17 @@ def pytest_xdist_auto_num_workers(config):
     """Two processes for the whole suite. A few files start faster in one, and what is slow holds
     measured times, which need the machine to themselves.
     """
-    whole = config.args_source == config.ArgsSource.TESTPATHS
-    return 2 if whole and config.option.markexpr == "not slow" else 0
+    return 2 if whole(config) and config.option.markexpr != "slow" else 0
+
+
+def whole(config):
+    """Whether no file was named."""
+    return config.args_source == config.ArgsSource.TESTPATHS
+
+
+# Files, and tests, that together would make plain `pytest` take twice its ten minutes:
+# `pytest -m long` runs them, and so does who names a file.
+LONG = frozenset((Path(__file__).parent / "long.txt").read_text(encoding="utf-8").split("\n"))
 
 
 # The longest files, which are begun first, so that no process waits for the other at the end. One
@@ -26,7 +36,16 @@ def pytest_xdist_auto_num_workers(config):
 FIRST = ("tests/browser/test_widgets_in_lab.py", "tests/test_chapter_06.py")
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(config, items):
+    if whole(config):
+        absent = set(LONG - {""})
+        for item in items:
+            if found := LONG & {item.nodeid, item.nodeid.split("::")[0]}:
+                item.add_marker("long")
+                absent -= found
+        if absent := [name for name in absent if "::" in name]:  # published data may be absent
+            raise pytest.UsageError(f"tests/long.txt names tests that are none: {absent}")
     turns = {name: turn for turn, name in enumerate([*FIRST, "notebook"])}
 
     def turn(item):
