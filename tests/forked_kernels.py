@@ -2,8 +2,8 @@
 fresh kernel takes ten seconds for them, and the whole suite starts fifty. Nothing of minirag is
 imported there, and no cell has been run.
 
-`pytest notebooks/NAME.ipynb` starts kernels as Jupyter does; this is for the whole suite and for
-the JupyterLab of the browser tests, which loads it as a server extension.
+`pytest notebooks/NAME.ipynb` starts kernels as Jupyter does; this is for the whole suite on Linux
+and for the JupyterLab of the browser tests, which loads it as a server extension.
 """
 
 import multiprocessing
@@ -11,8 +11,9 @@ import os
 import runpy
 import sys
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["sentence_transformers", "ipykernel.kernelapp", "ipywidgets"])
+if sys.platform == "linux":
+    FORKS = multiprocessing.get_context("forkserver")
+    FORKS.set_forkserver_preload(["sentence_transformers", "ipykernel.kernelapp", "ipywidgets"])
 
 
 def _run(command, cwd, env, stderr, begun):
@@ -61,7 +62,8 @@ def use():
     """From now on this process starts its kernels so."""
     from jupyter_client.provisioning import local_provisioner
 
-    local_provisioner.launch_kernel = Forked
+    if sys.platform == "linux":
+        local_provisioner.launch_kernel = Forked
 
 
 def _load_jupyter_server_extension(server):
