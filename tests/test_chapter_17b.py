@@ -251,9 +251,7 @@ def test_nearly_the_whole_loss_of_link_is_where_it_gives_no_node(more):
 
 
 def test_the_gain_of_relations_follows_the_length(more):
-    """At one length no gain over N, R, C is shown with the survey's k, four. The rest was told
-    before the chapter left out other k of two relations.
-    """
+    """Told before the chapter left out other k of two relations."""
     measured, _ = more
     levels = [level(measured[0][x], measured, "filled").mean() for x in (1, "two", 3, "four", 6)]
     assert levels == pytest.approx([72.0, 72.3, 67.8, 66.7, 60.3], abs=0.06)
@@ -366,7 +364,7 @@ def test_the_kept_dots_hold_more_than_95_percent(measured):
 
 
 def test_at_one_length_two_losses_to_flat_search_rest_on_mini_wiki(measured):
-    """The loss of N, R, C without mini_wiki is told; the rest was told before."""
+    """Told before the chapter left each corpus out of the gains over N, R, C."""
     where = measured[2]
     rest = gain(measured, "N, R, C", "flat", "left empty", True)[where != "mini_wiki"]
     assert len(rest) == 74 and paired(rest) == pytest.approx([-2.9, -12.6, 6.8], abs=0.06)
@@ -511,7 +509,7 @@ def test_the_order_of_equal_passages_decides_five_of_nine_verdicts(orders):
 
 
 def test_in_random_orders_link_over_three_nodes_gains_in_37_of_fifty(orders):
-    """The gain filled over three nodes is told; the rest was told before a table of it went."""
+    """Told before a table of it went."""
     filled = {"N 1": [0, 50, 0], "N 2": [0, 50, 0], "N 3": [0, 13, 37], "N 6": [0, 0, 50]}
     found = {name: sides_of(orders, "Link", name, "filled") for name in filled}
     assert found == filled

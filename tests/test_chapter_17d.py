@@ -7,7 +7,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.stats import binomtest, hypergeom, spearmanr
-from unified_rows import COUNTED, COUNTED_5, fisher, graph_methods, in_survey, size_of
+from unified_rows import (
+    COUNTED,
+    COUNTED_5,
+    clear_by_holm,
+    fisher,
+    graph_methods,
+    in_survey,
+    size_of,
+)
 
 from minirag.evaluate.metrics import load_expected
 
@@ -124,14 +132,11 @@ def test_on_alce_cut_anew_vgraphrag_is_not_clearly_above_raptor():
             for share in large[m]] == [118, 116, 656, 651]  # fmt: skip
     assert all(large[m][0] > large[m][1] for m in p)
     for model in ("Llama-3-8B", "Llama-3-70B"):
-        columns = zip(*(row for name, row in anew["rows"].items() if name.endswith(model)))
+        columns = [*zip(*(row for name, row in anew["rows"].items() if name.endswith(model)))]
         first = anew["rows"][f"vgraphrag {model}"]
-        columns = [*columns]
         assert [max(column) for column in columns] == first
-        places = [anew["columns"].index(m) for m in p]
-        raptor = anew["rows"][f"raptor {model}"]
-        if "70B" in model:
-            assert all(sorted(columns[i])[-2] == raptor[i] for i in places)
+    places, raptor = [anew["columns"].index(m) for m in p], anew["rows"]["raptor Llama-3-70B"]
+    assert all(sorted(columns[i])[-2] == raptor[i] for i in places)  # of 70B, the last
 
 
 @pytest.mark.paper("Survey", "tab-7")
@@ -190,8 +195,7 @@ def test_vgraphrag_is_first_in_table_10_and_over_all_112_looks_not_clearly_above
     assert whole == ["MultihopQA Accuracy", "MusiqueQA Accuracy", "ALCE STREM", "ALCE STRHIT"]
     assert len(looks) == 112 and sum(112 * p < 0.05 for p in looks.values()) == 59
     ranked = sorted(looks, key=looks.get)
-    over = [looks[each] > 0.05 / (112 - i) for i, each in enumerate(ranked)]
-    clear = ranked[: over.index(True)]
+    clear = ranked[: clear_by_holm([*looks.values()])]
     assert len(clear) == 62 and looks[ranked[62]] == pytest.approx(0.00115, abs=5e-6)
     assert 0.05 / (112 - 62) == 0.001  # Holm's limit where it stops
     found = {
@@ -204,8 +208,7 @@ def test_vgraphrag_is_first_in_table_10_and_over_all_112_looks_not_clearly_above
     assert [*found.values()] == [[], whole[1:2], whole[1:2], whole[3:], whole[1:]]
     # "performs best on all complex QA datasets" has 28 looks of its own
     best = {look: looks[look] for look in ranked if "vgraphrag" in look[1:]}
-    over = [p >= 0.05 / (28 - i) for i, p in enumerate(best.values())]
-    assert len(best) == 28 and over.index(True) == 24
+    assert len(best) == 28 and clear_by_holm([*best.values()]) == 24
     assert len(set(best) - set(clear)) == 10
     assert "vgraphrag" not in survey["table_7"]["rows"]
 
@@ -225,8 +228,7 @@ def test_which_of_the_surveys_own_claims_on_table_10_are_clear_over_their_looks(
         counts[claim] = [(x, y) for x, y, _ in found]
         p[claim] = [float(each) for *_, each in found]
         clear[claim] = [len(family) * each < 0.05 for each in p[claim]]
-        by_holm = [each < 0.05 / (len(family) - i) for i, each in enumerate(sorted(p[claim]))]
-        assert [*by_holm, False].index(False) == sum(clear[claim])  # Holm's says the same
+        assert clear_by_holm(p[claim]) == sum(clear[claim])  # Holm's says the same
         assert all(x > y for x, y in counts[claim])
     assert clear == {"a": [True, True], "b": [False, False], "c": [True, False],
                      "d": [False, True, False, False]}  # fmt: skip
@@ -272,11 +274,10 @@ def test_told_before_of_the_claims_fourteen_looks_as_one_family_one_is_clear():
     looks += [(multihop, "graphrag-local", name) for name in ("graphrag-cc", "vgraphrag-cc")]
     looks += [(m, "vgraphrag-cc", rival) for rival in ("graphrag-cc", "raptor") for m in COUNTED]
     ranked = sorted((in_survey(10, *look)[2], look) for look in looks)
-    over = [p >= 0.05 / (14 - i) for i, (p, _) in enumerate(ranked)]
-    assert len(looks) == 14 and over.index(True) == 1
+    assert len(looks) == 14 and clear_by_holm([p for p, _ in ranked]) == 1
     assert ranked[0][1] == (musique, "vgraphrag-cc", "graphrag-cc")
     hand = [p < 0.05 / (3 - i) for i, p in enumerate((0.004, 0.03, 0.04))]  # the worked example
-    assert hand == [True, False, True]
+    assert hand == [True, False, True] and clear_by_holm([0.004, 0.03, 0.04]) == 1
 
 
 @pytest.mark.paper("Survey", "tab-10", "tab-6")

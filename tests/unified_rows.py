@@ -33,6 +33,12 @@ def fisher(x, y, n=100):
     return fisher_exact([[x, n - x], [y, n - y]]).pvalue
 
 
+def clear_by_holm(ps):
+    """How many of these p, the smallest first, are clear by Holm's correction."""
+    over = [p >= 0.05 / (len(ps) - i) for i, p in enumerate(sorted(ps))]
+    return [*over, True].index(True)
+
+
 def by_method(result, name, metric):
     """One number for each question."""
     return np.array([row[metric] for row in result.answers if row["method"] == name])
