@@ -9,7 +9,6 @@ import json
 import os
 import runpy
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -39,9 +38,6 @@ os.environ.update(
     PYTHONPATH=os.pathsep.join([str(OFFLINE), *filter(None, [os.environ.get("PYTHONPATH")])]),
 )
 os.environ.pop("MPLBACKEND", None)  # kernels draw inline, tests fall back to Agg
-# Hundreds of processes import what these tests start; each would compile it anew.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
 runpy.run_path(str(OFFLINE / "sitecustomize.py"))
 
 pytest_plugins = ["suite"]  # tests/suite.py: how tests are dealt out, and what is said of them

@@ -1,10 +1,16 @@
 """How the suite is dealt out to processes, and what it says of itself at its end."""
 
+import os
+import sys
 from collections import Counter
 from pathlib import Path
 
 import forked_kernels
 import pytest
+
+# Hundreds of processes import the package; without bytecode each would compile it anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_configure(config):

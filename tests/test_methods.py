@@ -6,21 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from scripted import Scripted
 
 import minirag as mr
 from minirag.core.corpus import Extraction, Triple
 from minirag.core.errors import MiniragError
 from minirag.core.results import Answer
-from minirag.corpora.shipped_and_folders import shipped
+from minirag.evaluate.metrics import load_expected
 from minirag.methods import METHODS, Method, store
 from minirag.methods.graph_prompted import NeedsTraining
 from minirag.methods.store import open_method
 
 from .small import corpus_of
 
-TABLES = yaml.safe_load((shipped("expected") / "survey_tables.yaml").read_text(encoding="utf-8"))
+TABLES = load_expected("survey_tables")
 LISTED = sorted(set(METHODS) & set(TABLES["table_1"]))
 
 

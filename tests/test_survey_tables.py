@@ -5,12 +5,11 @@ gains that the text states. What does not fit is a known oddity with a note besi
 from itertools import combinations
 
 import pytest
-import yaml
 
-from minirag.corpora.shipped_and_folders import shipped
+from minirag.evaluate.metrics import load_expected
 from minirag.methods import METHODS
 
-TABLES = yaml.safe_load((shipped("expected") / "survey_tables.yaml").read_text(encoding="utf-8"))
+TABLES = load_expected("survey_tables")
 GRIDS = [name for name, table in TABLES.items() if "columns" in table and "rows" in table]
 WINS = ["figure_6", "figure_7", "figure_8"]
 STRINGS = ("STRREC", "STREM", "STRHIT")

@@ -7,19 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import yaml
 from scripted import Scripted
 from small import corpus_of
 
 import minirag as mr
 from minirag.core.errors import MiniragError
 from minirag.core.trace import ChunkStep, CommunityStep, ContextStep, EdgeStep, NodeStep
-from minirag.corpora.shipped_and_folders import shipped
+from minirag.evaluate.metrics import load_expected
 from minirag.methods import METHODS
 from minirag.methods.graphrag.citations import CitedStep
 from minirag.methods.graphrag.map_reduce import MapStep, PackStep, pack
 
-TABLES = yaml.safe_load((shipped("expected") / "survey_tables.yaml").read_text(encoding="utf-8"))
+TABLES = load_expected("survey_tables")
 NINE = TABLES["table_9"]
 DIRECT = ("graphrag-local", "graphrag-er", "graphrag-cc", "vgraphrag-cc", "vgraphrag")
 SECTION = {"Community": "reports", "Entity": "entities and relations", "Chunk": "passages"}

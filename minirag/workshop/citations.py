@@ -75,7 +75,7 @@ SOURCE = re.compile(r"^Source:(.*?)(?:\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 def _by_paper(name: str) -> dict[str, Any]:
     import yaml
 
-    rows = yaml.safe_load(shipped(name).read_text(encoding="utf-8")) or {}
+    rows = yaml.load(shipped(name).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) or {}
     return {NAMES.get(key, key): value for key, value in rows.items()}
 
 
