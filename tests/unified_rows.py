@@ -44,22 +44,28 @@ def by_method(result, name, metric):
     return np.array([row[metric] for row in result.answers if row["method"] == name])
 
 
+@cache
+def survey():
+    """The survey's tables."""
+    return load_expected("survey_tables")
+
+
 def graph_methods():
     """The methods of the survey's Table 5 that use a graph."""
-    rows = load_expected("survey_tables")["table_5"]["rows"]
+    rows = survey()["table_5"]["rows"]
     return [name for name in rows if name not in ("zeroshot", "vanilla")]
 
 
 def size_of(measure):
     """The questions of a column's data set; PopQA's shares are of more than Table 4 has."""
     data_set = measure.split()[0].removesuffix("All")
-    rows = load_expected("survey_tables")["table_4"]["rows"]
+    rows = survey()["table_4"]["rows"]
     return 1399 if data_set == "PopQA" else rows[data_set][1]
 
 
 def in_survey(number, measure, first, second):
     """The two counts in a column of the survey's table, and Fisher's p."""
-    part, n = load_expected("survey_tables")[f"table_{number}"], size_of(measure)
+    part, n = survey()[f"table_{number}"], size_of(measure)
     place = part["columns"].index(measure)
     x, y = (round(part["rows"][name][place] * n / 100) for name in (first, second))
     return x, y, fisher(x, y, n)

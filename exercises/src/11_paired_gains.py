@@ -327,7 +327,7 @@ assert said(-12.0, 0.4) != "loss", "from -12 to 0.4 the interval holds zero: a l
 assert said(-3.0, 4.0) == "inconclusive", f"from -3 to 4 it is inconclusive; yours: {said(-3.0, 4.0)}"
 assert said(0.0, 5.0) == said(-5.0, 0.0) == said(0.0, 0.0) == "inconclusive", "an interval that ends at zero holds zero: it is inconclusive"
 assert said(-0.4, 12.0) == said(-12.0, 0.4) == "inconclusive", "an interval that holds zero is inconclusive, wherever zero lies in it"
-assert said(0.1, 0.3) == "gain" and said(-0.3, -0.1) == "loss", "a small gain is a gain, if its interval is above zero: compare with 0, without a margin"
+assert said(0.001, 0.3) == "gain" and said(-0.3, -0.001) == "loss", "a small gain is a gain, if its interval is above zero: compare with 0, without a margin"
 
 # %% [markdown]
 # ## 6. A real comparison
