@@ -234,6 +234,7 @@ assert not close(7.278), "you charge the mean of the logarithms: ln L is their s
 assert not close(7.225), "ln is the natural logarithm, np.log; yours is to the base 10"
 assert not close(24.477), "you charge n for each free number: BIC charges ln n for it"
 assert close(16.636), f"3 ln 4 + 2 * 6.238 is 16.636; yours: {found:.3f}"
+assert abs(float(bic(np.array([2.0, 4.0]), 1)) + 3.4657) < 0.01, "with two heights, 2 and 4, and p = 1 BIC is ln 2 - 2 ln 8, -3.466: a height may be larger than one, and BIC below zero"
 assert np.isfinite(bic(np.full(2000, 0.1), 1)), "the product of two thousand heights of 0.1 is zero for a computer: add up logarithms instead"
 assert abs(float(bic(np.full(2000, 0.1), 1)) - 9217.9) < 1, "with two thousand heights of 0.1 and p = 1 BIC is 9217.9: does ln n follow the number of heights?"
 
