@@ -338,3 +338,9 @@ def test_twenty_starts_join_three_questions_on_average_and_by_chance_about_two(c
         ]
         chances += [sum(each)]
     assert np.mean(found) == 3.0 and np.mean(chances) == pytest.approx(2.15, abs=0.05)
+
+
+def test_a_short_name_is_wrong_by_our_count_on_q07(corpus, tree):
+    q07 = corpus.question("q07")
+    assert tree.answer(q07.text, task=tree.short_task).text == "Brandreth"
+    assert q07.answers == ("Cecily Brandreth",)
