@@ -235,6 +235,7 @@ assert not close(7.225), "ln is the natural logarithm, np.log; yours is to the b
 assert not close(24.477), "you charge n for each free number: BIC charges ln n for it"
 assert close(16.636), f"3 ln 4 + 2 * 6.238 is 16.636; yours: {found:.3f}"
 assert abs(float(bic(np.array([2.0, 4.0]), 1)) + 3.4657) < 0.01, "with two heights, 2 and 4, and p = 1 BIC is ln 2 - 2 ln 8, -3.466: a height may be larger than one, and BIC below zero"
+assert abs(float(bic(np.array([20.0, 20.0]), 1)) + 11.2898) < 0.01, "with two heights of 20 and p = 1 BIC is ln 2 - 2 ln 400, -11.29: a height may be as large as it likes"
 assert np.isfinite(bic(np.full(2000, 0.1), 1)), "the product of two thousand heights of 0.1 is zero for a computer: add up logarithms instead"
 assert abs(float(bic(np.full(2000, 0.1), 1)) - 9217.9) < 1, "with two thousand heights of 0.1 and p = 1 BIC is 9217.9: does ln n follow the number of heights?"
 
@@ -370,8 +371,8 @@ assert flat(go_down(asked, nodes, below, [9, 7], 1)) == [7, 0], "with the top la
 assert flat(go_down(asked, at(*[(max(each, 0.05), 1) for each in cosine_of]), below, [3, 9], 2)) not in ([3, 9, 5], [3, 9, 3, 5], [3, 9, 5, 3]), "leaf 3 was kept in the top layer, and competes again below it: the next layer has the children of the kept nodes only"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) != [3, 9, 5], "node 6 has a cosine of zero and is among the nearest two: a cosine may be zero or below"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) == [3, 9, 5, 6], "a leaf may stand in the top layer; it is kept, and the search goes on below the others: [3, 9, 5, 6]"
-assert flat(go_down(asked, nodes, {10: [9], 9: [8], 8: [7], 7: [6], 6: [0]}, [10], 1)) == [10, 9, 8, 7, 6, 0], "this tree has six layers, and your search ends before its leaf: go on as long as somebody kept has children"
 assert flat(go_down(asked, nodes, {node: [node - 1] for node in range(1, 11)}, [10], 1)) == [*range(10, -1, -1)], "this tree has eleven layers: no number of layers may stand in your code, go on until nobody kept has children"
+assert flat(go_down(asked, at(*[(each, 1) for each in (0.6, 0.5, 0.4, 0, 0, 0, 0, 0.9, 0.8, 0.7, 1)]), {10: [7, 8, 9], 7: [0], 8: [1], 9: [2]}, [10], 3)) == [10, 7, 8, 9, 0, 1, 2], "with k = 3 three nodes are kept, and the next layer has the children of all three: [10, 7, 8, 9, 0, 1, 2]"
 assert flat(go_down(asked, at(*[(0.5, 1)] * 11), below, [10], 2)) == [10, 7, 8, 0, 1], "all cosines are equal here: of equal ones the smaller numbers are kept, [10, 7, 8, 0, 1]"
 
 # %% [markdown]
@@ -609,6 +610,11 @@ for k in (1, 2, 4):
 #   by: 2 * p
 #   hint: you charge 2 for each free number
 # - item: bic
+#   name: heights cut at four
+#   replace: np.log(heights).sum()
+#   by: np.log(np.minimum(heights, 4)).sum()
+#   hint: a height may be as large as it likes
+# - item: bic
 #   name: product first
 #   replace: np.log(heights).sum()
 #   by: np.log(np.prod(heights))
@@ -671,17 +677,6 @@ for k in (1, 2, 4):
 #         below = {child for node in kept for child in children.get(node, [])}
 #   hint: a cosine may be zero or below
 # - item: go-down
-#   name: three layers
-#   replace: '    return kept + go_down(question, vectors, children, list(below), k)'
-#   by: |2-
-#         for _ in range(2):
-#             layer = sorted(below)
-#             near = [layer[place] for place in one_list(question, vectors[layer], k)] if layer else []
-#             below = {child for node in near for child in children.get(node, [])}
-#             kept = kept + near
-#         return kept
-#   hint: this tree has six layers
-# - item: go-down
 #   name: six layers
 #   replace: '    return kept + go_down(question, vectors, children, list(below), k)'
 #   by: |2-
@@ -712,6 +707,11 @@ for k in (1, 2, 4):
 #   replace: for node in kept for
 #   by: for node in layer for
 #   hint: its parent 9 was not kept
+# - item: go-down
+#   name: two kept nodes opened
+#   replace: for node in kept for
+#   by: 'for node in kept[:2] for'
+#   hint: the children of all three
 # - item: go-down
 #   name: k below each node
 #   replace: return kept + go_down(question, vectors, children, list(below), k)
