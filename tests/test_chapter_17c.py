@@ -157,3 +157,11 @@ def test_by_recall_one_of_the_five_above_vanilla_is_above_it_on_musique(stored):
         rows = of_table(stored, start)
         above += [[name for name in seven if rows[name]["R@5"] > rows["vanilla"]["R@5"]]]
     assert above == [["bm25", "hipporag", "lightrag-local", "graphrag-er", "kgp"], ["hipporag"]]
+
+
+def test_raptor_finds_no_passage_beyond_vanillas_five():
+    corpus = mr.load_corpus("professors")
+    tree, flat = (mr.METHODS[name].build(corpus) for name in ("raptor", "vanilla"))
+    for question in corpus.questions:
+        found = {i for i in tree.retrieve(question.text, k=5).ids if not i.startswith("summary")}
+        assert found <= {*flat.retrieve(question.text, k=5).ids}
