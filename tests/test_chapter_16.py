@@ -373,30 +373,21 @@ def test_bm25_wins_two_questions_by_items_that_do_not_say_the_rest(corpus, bm25)
         assert having[0] and having[1] and not having[0] & having[1]
 
 
-def test_raptor_k_gives_both_facts_of_q10_and_not_of_q17(corpus, small_k):
+def test_raptor_k_gives_both_facts_of_q10(corpus, small_k):
     found = small_k.retrieve(corpus.question("q10").text, k=5)
     [over] = [each for each in small_k.graph.nodes[40:-1] if each.name.endswith("1.7")]
     assert [*found.ids][:2] == ["p16", "summary 1.7"]
     assert "p39" in {corpus.chunks[i].id for i in over.chunks} and "Pell" in over.description
-    texts = [p.chunk.text for p in small_k.retrieve(corpus.question("q17").text, k=5)]
-    assert not any("Fanshawe" in text and "board" in text for text in texts)
 
 
-def test_raptor_ks_tree_joins_four_as_one_shuffle_of_eight(corpus, small_k):
-    golds = [{*q.gold} for q in corpus.questions if len(q.gold) > 1]
-    names, dealer = [chunk.id for chunk in corpus.chunks], np.random.default_rng(0)
-    groups = [each.chunks for each in small_k.graph.nodes[40:-1]]
-    joins = [
-        sum(any(gold <= {dealt[i] for i in group} for group in groups) for gold in golds)
-        for dealt in [names, *(dealer.permutation(names) for _ in range(2000))]
+def test_five_items_of_the_tree_have_fewer_words_than_five_passages(corpus, flat, tree):
+    words = [
+        np.mean(
+            [
+                sum(len(p.chunk.text.split()) for p in method.retrieve(q.text, k=5))
+                for q in corpus.questions
+            ]
+        )
+        for method in (tree, flat)
     ]
-    assert joins[0] == 4 and 0.1 < np.mean(np.array(joins[1:]) >= 4) < 0.16
-
-
-def test_the_survey_has_lgraphrag_below_vector_search_on_two_complex_sets():
-    table = load_expected("survey_tables")["table_5"]
-    ours, flat = (
-        dict(zip(table["columns"], table["rows"][m])) for m in ("graphrag-local", "vanilla")
-    )
-    columns = ("MultihopQA Accuracy", "MusiqueQA Accuracy", "ALCE STREM", "ALCE STRHIT")
-    assert [ours[name] > flat[name] for name in columns] == [True, False, False, False]
+    assert [round(each) for each in words] == [410, 477]
