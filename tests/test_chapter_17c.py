@@ -165,3 +165,49 @@ def test_raptor_finds_no_passage_beyond_vanillas_five():
     for question in corpus.questions:
         found = {i for i in tree.retrieve(question.text, k=5).ids if not i.startswith("summary")}
         assert found <= {*flat.retrieve(question.text, k=5).ids}
+
+
+def test_over_all_three_tables_three_leads_stay_by_net_and_by_p(stored):
+    corpus = mr.load_corpus("professors")
+    names = ["bm25", "hipporag", "raptor", "lightrag-local", "graphrag-er", "kgp", "vgraphrag"]
+    spoken = [n for n in of_table(stored, RECORDED_ROWS) if n not in ("dense", "zeroshot", "cot")]
+    runs = [
+        (run_bench(corpus, ["vanilla", *names], extraction="annotations"), names, "R@5"),
+        (run_bench(corpus, spoken, llm="recorded", gleanings=0), spoken, "accuracy"),
+        (run_bench(corpus, ["vanilla", *names], extraction="annotations"), names, "cover@8k"),
+    ]
+    rows = np.array(
+        [
+            np.sign(by_method(run, name, metric) - by_method(run, "vanilla", metric))
+            for run, methods, metric in runs
+            for name in methods
+            if name != "vanilla"
+        ]
+    ).astype(int)
+    assert len(rows) == 7 + 18 + 7
+    coins = np.random.default_rng(5).choice([1, -1], (40_000, 24))
+    nets, differ = np.abs(rows @ coins.T), (rows != 0).sum(axis=1)
+    p_of = [
+        np.array([binomtest((n + min(net, n)) // 2, n).pvalue if n else 1 for net in range(25)])
+        for n in differ
+    ]
+    smallest = np.min([p[net] for p, net in zip(p_of, nets)], axis=0)
+    largest = nets.max(axis=0)
+    for won, lost, stays in ((10, 1, True), (8, 0, True), (7, 0, False)):
+        p = binomtest(won, won + lost).pvalue
+        assert (np.mean(largest >= won - lost) < 0.05) == stays
+        assert (np.mean(smallest <= p + 1e-12) < 0.05) == stays
+
+
+def test_ten_of_forty_four_graph_methods_are_above_in_the_four_accuracies():
+    table = load_expected("survey_tables")["table_5"]
+    columns = [
+        table["columns"].index(f"{name} Accuracy")
+        for name in ("MultihopQA", "Quality", "PopQA", "MusiqueQA")
+    ]
+    above = [
+        table["rows"][name][c] > table["rows"]["vanilla"][c]
+        for name in graph_methods()
+        for c in columns
+    ]
+    assert (len(above), sum(above)) == (44, 10)

@@ -169,8 +169,8 @@ assert not near(found, [0.4, 8.4]), "you square the posteriors: weight by the po
 assert not near(found, [0.5, 0.5]), "these are mean posteriors: average the numbers, weighted by the posteriors"
 assert not near(found, [22 / 3, 2 / 3]), "your means are in the wrong order: curve by curve, as the columns"
 assert near(found, [2 / 3, 22 / 3]), f"the new means are 0.667 and 7.333; yours: {found.round(3).tolist()}"
-low = np.ravel(np.asarray(moved(np.array([0.0, 10]), np.array([[0.95, 0.05], [0.05, 0.95]])), dtype=float))
-assert near(low, [0.5, 9.5]), "every posterior counts in the fit, small ones, too: the threshold belongs to the clusters alone"
+low = np.ravel(np.asarray(moved(np.array([0.0, 10]), np.array([[0.995, 0.005], [0.005, 0.995]])), dtype=float))
+assert near(low, [0.05, 9.95]), "every posterior counts in the fit, small ones, too: the threshold belongs to the clusters alone"
 heavy = np.ravel(np.asarray(moved(x, uneven), dtype=float))
 assert not near(heavy, [5.6 / 1.5, 6.4 / 1.5]), "you divide every curve by the same sum: a curve's mean is divided by the sum of its own posteriors"
 assert near(heavy, [5.6 / 2.1, 6.4 / 0.9]), f"with posteriors that sum to 2.1 and 0.9 the means are 2.667 and 7.111; yours: {heavy.round(3).tolist()}"
