@@ -64,6 +64,7 @@ assert alike(recall(six, ["p2", "p4"]), 50), f"p2 is among the first five, p4 is
 assert alike(recall(six, ["p2", "p4"], 6), 100), "with k = 6 rank 6 counts, too: does a 5 stand in your code?"
 assert not alike(recall(six, ["p9", "p4"], 1), 100), "you divide by k where there are more gold passages: divide by the number of gold passages"
 assert alike(recall(six, ["p9", "p4"], 1), 50), "with k = 1 only rank 1 counts, and p9 stands there: 50 percent"
+assert alike(recall(["p2"], ["p2", "p4", "p7"]), 100 / 3), "one of three gold passages is 33.33 percent: do not round"
 assert alike(recall([], ["p2"]), 0), f"a list that found nothing has recall 0; yours: {recall([], ['p2'])}"
 assert alike(recall(("p1", "p1", "p2"), ("p1", "p2")), 100), "a passage that stands twice in a list is one passage: recall is at most 100"
 
@@ -114,6 +115,7 @@ assert found != ["a", "b", "c", "d", "e"], "your list is sorted by name: the own
 assert found != ["a", "d", "e", "h", "g"], "you take the last passages of `more`: it begins with the best"
 assert found == ["a", "d", "e", "c", "b"], f"expected a, d, e, c, b; yours: {found}"
 assert list(fill(["a", "b"], ["a", "b", "c", "d", "e", "f"])) == ["a", "b", "c", "d", "e"], "two of the first passages of `more` are there already: go on until the list has k passages"
+assert list(fill(["a", "b", "c", "d"], ["a", "b", "c", "d", "e"])) == ["a", "b", "c", "d", "e"], "all four own passages are the first of `more`, too: its fifth fills the place"
 assert list(fill([], more)) == more, f"an empty list, filled, is the second one; yours: {list(fill([], more))}"
 found = [str(each) for each in fill(["x"], more, 3)]
 assert found[:1] == ["x"], f"a single own passage comes first, too; yours: {found}"
@@ -208,8 +210,8 @@ assert found != [3, 3, 1], "the order is up, down, equal"
 assert not np.allclose(found, [103.3, -50, 0]) and not np.allclose(found, [103.3, -50, 3]), "you add up the gains: count the questions"
 assert not np.allclose(found, [3 / 7, 1 / 7, 3 / 7]), "yours are shares: return how many questions"
 assert found == [3, 1, 3], f"three went up, one down, three are equal; yours: {found}"
-found = count(np.array([0.5, -0.5]))
-assert [int(each) for each in (found.values() if isinstance(found, dict) else found)] == [1, 1, 0], "half a point is a gain, too: do not round the gains"
+found = count(np.array([0.1, -0.1]))
+assert [int(each) for each in (found.values() if isinstance(found, dict) else found)] == [1, 1, 0], "a tenth of a point is a gain, too: do not round the gains"
 
 # %% [markdown]
 # ## 4. The interval of the mean gain
@@ -256,7 +258,7 @@ assert np.allclose(ends, np.ravel(interval(before, after, np.random.default_rng(
 assert not abs(ends[1] - ends[0]) < 0.01 * spread, "all your means are the same: draw with replacement, so that a question may come twice and another never"
 assert not near(ends, percentiles(97.5, 2.5)), "the ends are exchanged: low comes first"
 assert not near(ends, -percentiles(97.5, 2.5)), "your interval is that of before less after: the gain is after less before"
-assert not near(ends, percentiles(5, 95)), "you cut off 5 percent at each end, which leaves 90: cut off 2.5 at each"
+assert not near(ends, percentiles(5, 95)), "you cut off 5 percent at each end, which leaves 90: cut off 2.5 at each. (Or no question comes twice in a draw of yours.)"
 assert not near(ends, percentiles(0.025, 0.975)), "np.percentile counts from 0 to 100: 2.5 and 97.5, not 0.025 and 0.975"
 assert not any(near(ends, np.percentile(np.repeat(after - before, often), [2.5, 97.5])) for often in (1, 10_000)), "your percentiles are those of single gains: take the mean of each draw first, then the percentiles of the means"
 assert not near(ends, np.percentile(np.median(np.random.default_rng(0).choice(after - before, (10_000, 30)), axis=1), [2.5, 97.5])), "you take the median of each draw: take its mean"
@@ -269,8 +271,8 @@ assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: befor
 assert near(ends, percentiles(2.5, 97.5)), "your upper end is the 99.5 percentile: cut off 2.5 percent at each end" if near(ends, percentiles(2.5, 99.5)) else "your interval lies around 0: you subtract the mean gain before you draw. Draw the gains as they are" if near(np.array(ends) + (after - before).mean(), percentiles(2.5, 97.5)) else f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
 assert np.ptp(np.ravel(interval(before, after, np.random.default_rng(0), 1))) < 1e-9, "with draws = 1 there is one mean, and low is high: is `draws` used?"
 few, wanted, signs, skewed = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0))), np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5]), (centre := (after - before)[:4].mean()) + np.array([-1, 1]) * np.abs((after - before)[:4] - centre).mean(), np.ravel(interval(np.zeros(10), np.array([100.0] + [0] * 9), np.random.default_rng(0)))
-assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, "you draw half of the questions, and none of them twice: draw as many as there are, with replacement" if np.abs(few - signs).max() < 1e-6 and np.abs(skewed - [0, 20]).max() < 1e-6 else "from four questions your interval is the mean gain, less and plus the mean distance of the gains from it: you give the distances random signs. Draw questions, so that one may come twice and another never" if np.abs(few - signs).max() < 1e-6 else f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code?"
-assert any(abs(float(np.ravel(interval(np.zeros(2), np.array([-100.0, 100]), np.random.default_rng(seed), 1))[0])) < 1e-6 for seed in range(30)), "with gains of -100 and 100 a draw of two may have the mean 0, and yours never has: perhaps you draw one question less than there are"
+assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, "you draw half of the questions, and none of them twice: draw as many as there are, with replacement" if np.abs(few - signs).max() < 1e-6 and np.abs(skewed - [0, 20]).max() < 1e-6 else "from four questions your interval is the mean gain, less and plus the mean distance of the gains from it: you give the distances random signs. Draw questions, so that one may come twice and another never" if np.abs(few - signs).max() < 1e-6 else f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code, or do you draw numbers that are not gains?"
+assert any(abs(float(np.ravel(interval(np.zeros(2), np.array([-100.0, 100]), np.random.default_rng(seed), 1))[0])) < 1e-6 for seed in range(30)), "with gains of -100 and 100 a draw of two may have the mean 0, and yours never has: perhaps you draw one question less than there are, or numbers that are not gains"
 assert skewed[0] < 50, f"one gain of 100 and nine of zero: the interval is about 0 to 30; yours: {skewed.round(1).tolist()}. Gains of zero are drawn, too"
 assert np.abs(skewed - [-10, 20]).max() > 3, "for one gain of 100 and nine of zero your interval begins at -10: you reflect the percentiles about the mean gain. Return them as they are"
 assert skewed[0] > -4, f"one gain of 100 and nine of zero: no draw has a mean below zero, and your interval begins at {skewed[0]:.1f}. Do not go the same way up and down from the mean: the ends are the percentiles of the means"
@@ -418,6 +420,11 @@ for name in ("relationship VDB", "flat search"):
 
 # %% [raw] tags=["wrong-answers"]
 # - item: recall
+#   name: rounded
+#   replace: 100 * len(set(ids[:k]) & set(gold)) / len(gold)
+#   by: round(100 * len(set(ids[:k]) & set(gold)) / len(gold))
+#   hint: is 33.33 percent
+# - item: recall
 #   name: a share instead of percent
 #   replace: 100 * len
 #   by: len
@@ -457,6 +464,11 @@ for name in ("relationship VDB", "flat search"):
 #   replace: len(set(ids[:k]) & set(gold))
 #   by: sum(each in gold for each in ids[:k])
 #   hint: a passage that stands twice in a list is one passage
+# - item: fill
+#   name: three too many of the second list
+#   replace: '[each for each in more if each not in own]'
+#   by: '[each for each in more[: k - len(own) + 3] if each not in own]'
+#   hint: its fifth fills the place
 # - item: fill
 #   name: passages twice
 #   replace: "[each for each in more if each not in own]"
@@ -606,7 +618,7 @@ for name in ("relationship VDB", "flat search"):
 #   name: gains rounded
 #   replace: "up, down ="
 #   by: "gains = [round(gain) for gain in gains]\n    up, down ="
-#   hint: half a point is a gain, too
+#   hint: a tenth of a point is a gain, too
 # - item: interval
 #   name: zero gains left out
 #   replace: "    means = rng"
