@@ -11,7 +11,7 @@
 # Two retrieval methods answer the same questions. Which one is better, and would it be better on other questions, too? You write the whole measurement: the recall
 # of one question, the rule for places that a list leaves empty, the gain of each question, the interval of the mean gain, and the verdict.
 #
-# **You will be able to** compare two lists of passages fairly when one of them is short, compute a paired bootstrap interval, and say *inconclusive* where that is
+# **You will be able to** compare two lists of passages when one of them is short, compute a paired bootstrap interval, and say *inconclusive* where that is
 # what the interval says.
 #
 # 35 minutes, no language model, no network. The encoder `lsa` is computed from the texts.
@@ -127,7 +127,6 @@ found = [str(each) for each in fill(["x", "y", "z"], more, 2)]
 assert found != ["x", "y", "z", *more], "own has more than k passages, and yours returns all of `own` and all of `more`: a loop that ends at `len(...) == k` never ends here. Cut `own` at k first, or end at `>= k` and cut"
 assert len(found) == 2, f"own has more than k passages, so nothing is added; yours has {len(found)}: k - len(own) is below zero here, and a slice that ends below zero counts from the end"
 assert found == ["x", "y"], f"own has more than k passages: return the first k of them; yours: {found}"
-assert list(fill(["x", "y", "z", "u"], ["v"], 2)) == ["x", "y"], "own has more than k passages: return the first k of them"
 assert list(fill(["e", "a"], ["d"], 5)) == ["e", "a", "d"], "if `more` is short, too, the list stays short; its order is e, a, d"
 
 # %% [markdown]

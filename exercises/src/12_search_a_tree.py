@@ -372,7 +372,7 @@ assert flat(go_down(asked, at(*[(max(each, 0.05), 1) for each in cosine_of]), be
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) != [3, 9, 5], "node 6 has a cosine of zero and is among the nearest two: a cosine may be zero or below"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) == [3, 9, 5, 6], "a leaf may stand in the top layer; it is kept, and the search goes on below the others: [3, 9, 5, 6]"
 assert flat(go_down(asked, nodes, {node: [node - 1] for node in range(1, 11)}, [10], 1)) == [*range(10, -1, -1)], "this tree has eleven layers: no number of layers may stand in your code, go on until nobody kept has children"
-assert flat(go_down(asked, at(*[(each, 1) for each in (0.6, 0.5, 0.4, 0, 0, 0, 0, 0.9, 0.8, 0.7, 1)]), {10: [7, 8, 9], 7: [0], 8: [1], 9: [2]}, [10], 3)) == [10, 7, 8, 9, 0, 1, 2], "with k = 3 three nodes are kept, and the next layer has the children of all three: [10, 7, 8, 9, 0, 1, 2]"
+assert flat(go_down(asked, at(*[(each, 1) for each in (0.6, 0.5, 0.4, 0, 0, 0, 0, 0.9, 0.8, 0.7, 1)]) * np.arange(1, 12)[:, None] ** 2, {10: [7, 8, 9], 7: [0], 8: [1], 9: [2]}, [10], 3)) == [10, 7, 8, 9, 0, 1, 2], "with k = 3 three nodes are kept, and the next layer has the children of all three: [10, 7, 8, 9, 0, 1, 2]. (The vectors have different lengths; the cosine counts.)"
 assert flat(go_down(asked, at(*[(0.5, 1)] * 11), below, [10], 2)) == [10, 7, 8, 0, 1], "all cosines are equal here: of equal ones the smaller numbers are kept, [10, 7, 8, 0, 1]"
 
 # %% [markdown]
