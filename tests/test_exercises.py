@@ -35,7 +35,7 @@ POINTS = {
 }
 POINTS |= {"06_reports_and_packing": 9, "07_flow_and_paths": 9, "08_descriptions_and_pruning": 10}
 POINTS |= {"09_decayed_scores_and_stopping": 10, "10_vgraphrag_from_operators": 11}
-POINTS |= {"11_paired_gains": 9}
+POINTS |= {"11_paired_gains": 10}
 POINTS |= {"12_search_a_tree": 10, "13_from_name_to_passage": 10}
 BUILT = {}  # methods and indices of corpora, as `built_once` keeps them
 # Every solution is run by nbval and by `minirag check`; nbgrader starts a kernel for each, too.

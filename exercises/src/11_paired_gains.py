@@ -9,7 +9,7 @@
 # # Exercise 11: A paired gain and its interval
 #
 # Two retrieval methods answer the same questions. Which one is better, and would it be better on other questions, too? You write the whole measurement: the recall
-# of one question, the rule for places that a list leaves empty, the gain of each question, the interval of the mean gain, and the verdict.
+# of one question, two rules for places that a list leaves empty, the gain of each question, the interval of the mean gain, and the verdict.
 #
 # **You will be able to** compare two lists of passages when one of them is short, compute a paired bootstrap interval, and say *inconclusive* where that is
 # what the interval says.
@@ -137,6 +137,44 @@ short, long = ["a", "d", "e"], ["a", "b", "d", "e", "f"]
 for name, ids in (("short", short), ("long", long)):
     numbers = recall(ids, ["a", "b", "c"]), recall(fill(ids, more), ["a", "b", "c"])
     print(f"{name:5}  left empty {numbers[0]:5.1f}  filled {numbers[1]:5.1f}")
+
+# %% [markdown]
+# A third rule asks neither list for more than the other has: cut both to the length of the shorter one, for each question.
+#
+# **Predict first.** What is left of the short list and of the long one?
+#
+# <details><summary>Answer</summary>
+#
+# a, d, e of the short one, and a, b, d of the long one: now the long one has more gold passages.
+#
+# </details>
+
+# %% nbgrader={"grade": false, "grade_id": "cut", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cut(ours, theirs):
+    """ours, theirs: the passage ids of one question. Returns both, as long as the shorter."""
+    ### BEGIN SOLUTION
+    size = min(len(ours), len(theirs))
+    return ours[:size], theirs[:size]
+    ### END SOLUTION
+
+
+# %% [raw] tags=["hints"] item="cut"
+# - How long may each list be?
+# - "Take the smaller of the two lengths, and the first passages of both lists up to it."
+# - "`size = min(len(ours), len(theirs))`, then `ours[:size], theirs[:size]`"
+
+# %% nbgrader={"grade": true, "grade_id": "test-cut", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+found = cut(short, long)
+assert short == ["a", "d", "e"] and long == ["a", "b", "d", "e", "f"], "a list that was handed in has changed: return new lists"
+assert found is not None and len(found) == 2, "two lists are returned: ours, then theirs"
+found = [[str(each) for each in ids] for ids in found]
+assert found != [["a", "b", "d"], ["a", "d", "e"]], "the two lists are exchanged: ours comes first"
+assert found != [["a", "d", "e"], ["a", "b", "d", "e", "f"]], "the longer list is as long as before: cut both to the shorter one"
+assert found != [["a", "d", "e"], ["d", "e", "f"]], "you keep the last passages of the longer list: the best stand first"
+assert found != [["a", "d", "e"], ["a", "d", "e"]], "both are the same list: keep the first passages of each"
+assert found == [["a", "d", "e"], ["a", "b", "d"]], f"expected a, d, e and a, b, d; yours: {found}"
+assert [list(ids) for ids in cut(long, short)] == [["a", "b", "d"], ["a", "d", "e"]], "here ours is the longer list: it is cut, too"
+assert [list(ids) for ids in cut([], short)] == [[], []], "ours is empty here, so both lists are"
 
 # %% [markdown]
 # ## 3. The gain of each question
@@ -379,9 +417,17 @@ for filled in (False, True):
               f"({low:.1f} to {high:.1f}) {verdict(low, high):12}",
               "up, down, equal:", *count(gains(before, after)))
 
+for other in ("base", "flat search"):
+    pairs = [cut(*both) for both in zip(lists["relationship VDB"], lists[other])]
+    both = [[recall(ids, q.gold) for ids in pair] for pair, q in zip(pairs, corpus.questions)]
+    after, before = np.array(both).T
+    low, high = interval(before, after, np.random.default_rng(0))
+    print(f"one length  over {other:11} {np.mean(gains(before, after)):+5.1f}",
+          f"({low:.1f} to {high:.1f}) {verdict(low, high)}")
+
 # %% [markdown]
-# The sign of the mean gain over base changes with the rule, and every verdict is *inconclusive*: these 24 questions do not decide. So report the rule, the
-# interval, and flat search beside both lists.
+# Over base the verdict changes with the rule: *inconclusive* left empty and filled, a *gain* at one length. Over flat search no rule shows a gain. So report the
+# rule, the interval, and flat search beside both lists.
 #
 # ## 7. Compare with the package
 #
@@ -548,6 +594,31 @@ for name in ("relationship VDB", "flat search"):
 #   replace: "added = [each for each in more if each not in own]\n    return [*own, *added][:k]"
 #   by: "out = list(own)\n    for each in more:\n        if len(out) == k:\n            break\n        if each not in out:\n            out.append(each)\n    return out"
 #   hint: a loop that ends at `len(...) == k` never ends here
+# - item: cut
+#   name: exchanged
+#   replace: 'return ours[:size], theirs[:size]'
+#   by: 'return theirs[:size], ours[:size]'
+#   hint: "the two lists are exchanged: ours comes first"
+# - item: cut
+#   name: the longer one
+#   replace: 'min(len'
+#   by: 'max(len'
+#   hint: the longer list is as long as before
+# - item: cut
+#   name: the last passages
+#   replace: 'theirs[:size]'
+#   by: 'theirs[len(theirs) - size :]'
+#   hint: you keep the last passages of the longer list
+# - item: cut
+#   name: the common ones
+#   replace: 'return ours[:size], theirs[:size]'
+#   by: 'return ours[:size], [each for each in theirs if each in ours]'
+#   hint: both are the same list
+# - item: cut
+#   name: theirs alone
+#   replace: 'return ours[:size], theirs[:size]'
+#   by: 'return ours, theirs[: len(ours)]'
+#   hint: here ours is the longer list
 # - item: gains
 #   name: sign by the mean
 #   replace: return np.asarray(after) - np.asarray(before)
