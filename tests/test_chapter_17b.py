@@ -247,3 +247,22 @@ def test_ten_of_44_accuracies_and_nine_of_eleven_recalls_lie_above_vector_search
     sets = "MultihopQA", "Quality", "PopQA", "MusiqueQA"
     assert len(rows) == 11 and sum(above[f"{name} Accuracy"] for name in sets) == 10
     assert above["MultihopQA Recall"] == 9
+
+
+def test_cut_and_then_filled_no_gain_of_link_is_shown(measured):
+    lists = measured[0]
+    link, old = lists["Link"], lists["N, R, C"]
+    short = [min(len(a), len(b)) for a, b in zip(link, old)]
+    levels = [
+        level(
+            [
+                [*dict.fromkeys(own[:size] + more)][:5]
+                for own, size, more in zip(each, short, lists["flat"])
+            ],
+            measured,
+            "left empty",
+        )
+        for each in (link, old)
+    ]
+    assert paired(levels[0] - levels[1]) == pytest.approx([1.8, -2.8, 6.3], abs=0.06)
+    assert levels[1].mean() == pytest.approx(68.3, abs=0.05)
