@@ -235,6 +235,7 @@ assert not close(7.225), "ln is the natural logarithm, np.log; yours is to the b
 assert not close(24.477), "you charge n for each free number: BIC charges ln n for it"
 assert close(16.636), f"3 ln 4 + 2 * 6.238 is 16.636; yours: {found:.3f}"
 assert abs(float(bic(np.array([2.0, 4.0]), 1)) + 3.4657) < 0.01, "with two heights, 2 and 4, and p = 1 BIC is ln 2 - 2 ln 8, -3.466: a height may be larger than one, and BIC below zero"
+assert abs(float(bic(np.full(2, 1e-6), 1)) - 55.955) < 0.01, "with two heights of 0.000001 and p = 1 BIC is 55.955: a height may be as small as it likes"
 assert abs(float(bic(np.array([20.0, 20.0]), 1)) + 11.2898) < 0.01, "with two heights of 20 and p = 1 BIC is ln 2 - 2 ln 400, -11.29: a height may be as large as it likes"
 assert np.isfinite(bic(np.full(2000, 0.1), 1)), "the product of two thousand heights of 0.1 is zero for a computer: add up logarithms instead"
 assert abs(float(bic(np.full(2000, 0.1), 1)) - 9217.9) < 1, "with two thousand heights of 0.1 and p = 1 BIC is 9217.9: does ln n follow the number of heights?"
@@ -371,7 +372,7 @@ assert flat(go_down(asked, nodes, below, [9, 7], 1)) == [7, 0], "with the top la
 assert flat(go_down(asked, at(*[(max(each, 0.05), 1) for each in cosine_of]), below, [3, 9], 2)) not in ([3, 9, 5], [3, 9, 3, 5], [3, 9, 5, 3]), "leaf 3 was kept in the top layer, and competes again below it: the next layer has the children of the kept nodes only"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) != [3, 9, 5], "node 6 has a cosine of zero and is among the nearest two: a cosine may be zero or below"
 assert flat(go_down(asked, nodes, below, [3, 9], 2)) == [3, 9, 5, 6], "a leaf may stand in the top layer; it is kept, and the search goes on below the others: [3, 9, 5, 6]"
-assert flat(go_down(asked, nodes, {node: [node - 1] for node in range(1, 11)}, [10], 1)) == [*range(10, -1, -1)], "this tree has eleven layers: no number of layers may stand in your code, go on until nobody kept has children"
+assert flat(go_down(asked, nodes, {node: [node - 1] for node in range(1, 11)}, [10], 2)) == [*range(10, -1, -1)], "this tree has eleven layers: no number of layers may stand in your code, go on until nobody kept has children"
 assert flat(go_down(asked, at(*[(each, 1) for each in (0.6, 0.5, 0.4, 0, 0, 0, 0, 0.9, 0.8, 0.7, 1)]) * np.arange(1, 12)[:, None] ** 2, {10: [7, 8, 9], 7: [0], 8: [1], 9: [2]}, [10], 3)) == [10, 7, 8, 9, 0, 1, 2], "with k = 3 three nodes are kept, and the next layer has the children of all three: [10, 7, 8, 9, 0, 1, 2]. (The vectors have different lengths; the cosine counts.)"
 assert flat(go_down(asked, at(*[(0.5, 1)] * 11), below, [10], 2)) == [10, 7, 8, 0, 1], "all cosines are equal here: of equal ones the smaller numbers are kept, [10, 7, 8, 0, 1]"
 
