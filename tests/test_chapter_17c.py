@@ -83,62 +83,6 @@ def test_by_recall_vanilla_misses_gold_on_twelve_questions_and_by_its_answers_ei
     assert (by_method(spoken, "vanilla", "accuracy") == 0).sum() == 8
 
 
-def places_changed(flat, rows, rng):
-    """Each method's result and vanilla's change places, method by method."""
-    swap = rng.random(rows.shape) < 0.5
-    return np.where(swap, flat, rows) - np.where(swap, rows, flat)
-
-
-def all_shuffled(flat, rows, rng):
-    """All results of a question are dealt anew, vanilla's among them."""
-    dealt = rng.permuted(np.vstack([flat, rows]), axis=0)
-    return dealt[1:] - dealt[0]
-
-
-def one_coin(flat, rows, rng):
-    return (rows - flat) * rng.choice([1, -1], rows.shape[1])
-
-
-@pytest.mark.parametrize("toss", [one_coin, places_changed, all_shuffled])
-@pytest.mark.parametrize(
-    "metric, answers, ahead",
-    [
-        ("R@5", False, {"kgp": 9}),
-        ("cover@8k", False, {"kgp": 7}),
-        ("accuracy", True, {"ircot-hipporag": 8, "pathrag": 8}),
-    ],
-)
-def test_which_methods_are_ahead_does_not_hang_on_the_way_of_tossing(
-    metric, answers, ahead, toss, stored
-):
-    corpus, rng = mr.load_corpus("professors"), np.random.default_rng(1)
-    if answers:
-        names = [
-            n for n in of_table(stored, RECORDED_ROWS) if n not in ("dense", "zeroshot", "cot")
-        ]
-        run = run_bench(corpus, names, llm="recorded", gleanings=0)
-    else:
-        names = ["vanilla", "bm25", "hipporag", "raptor", "lightrag-local", "graphrag-er", "kgp"]
-        names += ["vgraphrag"]
-        run = run_bench(corpus, names, extraction="annotations")
-    flat = by_method(run, "vanilla", metric)
-    others = [name for name in names if name != "vanilla"]
-    rows = np.array([by_method(run, name, metric) for name in others])
-    net = dict(zip(others, np.sign(rows - flat).sum(axis=1).astype(int)))
-    tossed = [toss(flat, rows, rng) for _ in range(5000)]
-    largest = np.array([abs(np.sign(each).sum(axis=1)).max() for each in tossed])
-    found = {
-        name: net[name] for name in others if net[name] > 0 and np.mean(largest >= net[name]) < 0.05
-    }
-    assert {n: k for n, k in found.items() if n not in ("hipporag", "raptor")} == ahead
-    if answers:
-        assert len(others) == 18
-        assert not {*ahead} & {*load_expected("survey_tables")["table_5"]["rows"]}
-        above = [name for name in others if net[name] > 0]
-        assert len(above) == 14
-        assert sum(mr.METHODS[name].graph_type == "none" for name in above) == 3
-
-
 @pytest.mark.parametrize("n, shown", [(24, 17), (100, 78)])
 def test_how_often_a_lead_like_hipporags_is_shown_exactly(n, shown):
     """All ways to win and lose so many of n questions, weighed by their chances."""
@@ -167,36 +111,39 @@ def test_raptor_finds_no_passage_beyond_vanillas_five():
         assert found <= {*flat.retrieve(question.text, k=5).ids}
 
 
-def test_over_all_three_tables_three_leads_stay_by_net_and_by_p(stored):
-    corpus = mr.load_corpus("professors")
+def test_by_other_tosses_the_leads_of_five_tables_stay_or_fall_as_told(stored):
+    corpus, rng = mr.load_corpus("professors"), np.random.default_rng(5)
     names = ["bm25", "hipporag", "raptor", "lightrag-local", "graphrag-er", "kgp", "vgraphrag"]
     spoken = [n for n in of_table(stored, RECORDED_ROWS) if n not in ("dense", "zeroshot", "cot")]
-    runs = [
-        (run_bench(corpus, ["vanilla", *names], extraction="annotations"), names, "R@5"),
-        (run_bench(corpus, spoken, llm="recorded", gleanings=0), spoken, "accuracy"),
-        (run_bench(corpus, ["vanilla", *names], extraction="annotations"), names, "cover@8k"),
-    ]
+    shipped = run_bench(corpus, ["vanilla", *names], extraction="annotations")
+    said = run_bench(corpus, spoken, llm="recorded", gleanings=0)
+    looked = [(shipped, names, "R@5"), (said, spoken, "accuracy"), (shipped, names, "cover@8k")]
+    looked += [(said, spoken, "R@5"), (said, spoken, "cover@8k")]
     rows = np.array(
         [
             np.sign(by_method(run, name, metric) - by_method(run, "vanilla", metric))
-            for run, methods, metric in runs
+            for run, methods, metric in looked
             for name in methods
             if name != "vanilla"
         ]
     ).astype(int)
-    assert len(rows) == 7 + 18 + 7
-    coins = np.random.default_rng(5).choice([1, -1], (40_000, 24))
-    nets, differ = np.abs(rows @ coins.T), (rows != 0).sum(axis=1)
+    assert len(rows) == 7 + 18 + 7 + 18 + 18
+    nets, differ = np.abs(rows @ rng.choice([1, -1], (24, 20_000))), (rows != 0).sum(axis=1)
     p_of = [
         np.array([binomtest((n + min(net, n)) // 2, n).pvalue if n else 1 for net in range(25)])
         for n in differ
     ]
     smallest = np.min([p[net] for p, net in zip(p_of, nets)], axis=0)
-    largest = nets.max(axis=0)
-    for won, lost, stays in ((10, 1, True), (8, 0, True), (7, 0, False)):
+    for won, lost, stays in ((10, 1, False), (8, 0, True), (7, 0, False), (9, 0, True)):
         p = binomtest(won, won + lost).pvalue
-        assert (np.mean(largest >= won - lost) < 0.05) == stays
-        assert (np.mean(smallest <= p + 1e-12) < 0.05) == stays
+        assert (np.mean(smallest <= p + 1e-9) < 0.05) == stays
+
+
+def test_in_the_survey_hipporag_is_above_by_recall_on_two_sets():
+    table = load_expected("survey_tables")["table_5"]
+    for name in ("MultihopQA Recall", "MusiqueQA Recall"):
+        c = table["columns"].index(name)
+        assert table["rows"]["hipporag"][c] > table["rows"]["vanilla"][c]
 
 
 def test_in_the_survey_hipporag_and_kgp_are_below_on_alce_in_all_three_measures():
