@@ -391,3 +391,14 @@ def test_five_items_of_the_tree_have_fewer_words_than_five_passages(corpus, flat
         for method in (tree, flat)
     ]
     assert [round(each) for each in words] == [410, 477]
+
+
+def test_in_three_directions_the_gold_passages_are_apart_and_in_ten_mostly_together(
+    corpus, vectors
+):
+    two = [i for i, chunk in enumerate(corpus.chunks) if chunk.id in ("p16", "p39")]
+    together = {
+        dim: sum(len({*mixture(pca(vectors, dim), 8, s).predict(pca(vectors, dim))[two]}) == 1 for s in range(10))
+        for dim in (3, 10)
+    }  # fmt: skip
+    assert together[3] == 0 and together[10] >= 7
