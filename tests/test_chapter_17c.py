@@ -139,11 +139,14 @@ def test_by_other_tosses_the_leads_of_five_tables_stay_or_fall_as_told(stored):
         assert (np.mean(smallest <= p + 1e-9) < 0.05) == stays
 
 
-def test_in_the_survey_hipporag_is_above_by_recall_on_two_sets():
+def test_in_the_survey_hipporag_is_above_by_recall_on_three_sets_of_four():
     table = load_expected("survey_tables")["table_5"]
-    for name in ("MultihopQA Recall", "MusiqueQA Recall"):
-        c = table["columns"].index(name)
-        assert table["rows"]["hipporag"][c] > table["rows"]["vanilla"][c]
+    places = [c for c, name in enumerate(table["columns"]) if name.endswith("Recall")]
+    above = [table["rows"]["hipporag"][c] > table["rows"]["vanilla"][c] for c in places]
+    assert [table["columns"][c].split()[0] for c in places] == [
+        "MultihopQA", "PopQA", "MusiqueQA", "HotpotQA",
+    ]  # fmt: skip
+    assert above == [True, False, True, True]
 
 
 def test_in_the_survey_hipporag_and_kgp_are_below_on_alce_in_all_three_measures():
