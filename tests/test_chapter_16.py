@@ -391,15 +391,3 @@ def test_five_items_of_the_tree_have_fewer_words_than_five_passages(corpus, flat
         for method in (tree, flat)
     ]
     assert [round(each) for each in words] == [410, 477]
-
-
-def test_in_three_directions_the_gold_passages_are_apart_and_in_ten_mostly_together(
-    corpus, vectors
-):
-    two = [i for i, chunk in enumerate(corpus.chunks) if chunk.id in ("p16", "p39")]
-    together = {}
-    for dim in (3, 10):
-        space = pca(vectors, dim)
-        fits = [mixture(space, 8, start).predict(space)[two] for start in range(10)]
-        together[dim] = sum(len({*each}) == 1 for each in fits)
-    assert together[3] == 0 and together[10] >= 7
