@@ -360,7 +360,7 @@ assert found != [10, 7, 8], "you stop above the leaves: go on until nobody kept 
 assert found != [10, 7, 8, 5, 0] and found != [10, 7, 8, 9, 5, 0, 3], "node 5 is found, but its parent 9 was not kept: the next layer has the children of the kept nodes only"
 assert sorted(found) != [0, 2, 2, 3, 7, 8, 10] and sorted(found) != [0, 2, 3, 7, 8, 10], "you keep k below each node: of the children of all kept nodes together there are k"
 assert found[-1:] != [10] or len(found) == 5, "your list ends with the top: it begins there, and goes down"
-assert len(found) != 8 and len(found) != 11, "yours keeps every child: of each layer only the k nearest are kept"
+assert len(found) != 8 and len(found) != 11, "yours keeps every child, or comes back to nodes of earlier layers: of each layer only the k nearest are kept, and the next layer has the children of these alone"
 assert found != [0, 7, 3, 8, 10], "your list is sorted by cosine: it goes from the top down, layer by layer"
 assert found != [0, 3, 7, 8, 10], "your list goes from the leaves up: the top comes first"
 assert found[:1] != [0] and found[:2] != [10, 2], "positions in a layer are taken for nodes: look them up in the layer"
