@@ -124,9 +124,9 @@ def test_left_empty_link_loses_with_one_node_or_none_and_gains_with_more(measure
     assert not gain(measured, "Link", "N, R, C", "left empty", True)[nodes == 0].any()
 
 
-def lent(measured, name="N, R, C"):
-    """The gain of Link over the old list, which fills Link's empty places itself."""
-    link, rival = measured[0]["Link"], measured[0][name]
+def lent(measured):
+    """The gain of Link over N, R, C, which fills Link's empty places itself."""
+    link, rival = measured[0]["Link"], measured[0]["N, R, C"]
     filled = [[*dict.fromkeys(own + more)][:5] for own, more in zip(link, rival)]
     return level(filled, measured, "left empty") - level(rival, measured, "left empty")
 
@@ -163,17 +163,6 @@ def test_no_shown_verdict_turns_with_ten_seeds(measured):
 
 def test_filled_by_its_rival_link_shows_no_gain_over_four_nodes(measured):
     assert paired(lent(measured)) == pytest.approx([3.5, -1.5, 8.5], abs=0.06)
-
-
-def test_flat_search_makes_a_part_of_the_gain_filled_not_in_every_setting(measured):
-    more = {
-        name: gain(measured, "Link", name, "filled") - lent(measured, name)
-        for name in ("N 1", "N 2", "N 3", "N, R, C", "N 8")
-    }
-    assert [side(each) for each in more.values()] == [-1, 0, 1, 1, 1]
-    kept = measured[2] != "mini_wiki"
-    assert side(more["N, R, C"][kept]) == 0
-    assert paired(more["N, R, C"]) == pytest.approx([6.1, 0.6, 11.6], abs=0.06)
 
 
 def test_without_mini_wiki_n_r_c_shows_no_loss_to_flat_search(measured):
