@@ -64,6 +64,12 @@ def test_a_misspelt_option_is_refused_with_all_options_of_the_command(command):
         )
 
 
+def test_an_option_without_its_value_is_refused_by_name():
+    result = CliRunner().invoke(app, ["reproduce", "unified", "--json"])
+    assert result.exit_code == 2
+    assert "Option '--json' requires an argument" in result.stderr
+
+
 FACTS = ["--questions", "facts", "--hops", "one", "--model", "yes"]
 # The values that have names: command line, what exists. XYZZY stands for the misspelt one.
 VALUES = [

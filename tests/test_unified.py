@@ -21,6 +21,7 @@ def words(corpus):
     return " ".join(chunk.passage for chunk in corpus.chunks).split()
 
 
+@pytest.mark.paper("Survey", "fig-15")
 @pytest.mark.parametrize("seed", [None, 0])
 def test_passages_joined_and_cut_again_lose_no_word(professors, seed):
     anew = split_anew(professors, 200, seed)

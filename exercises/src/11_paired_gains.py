@@ -174,6 +174,7 @@ assert found != [["a", "d", "e"], ["d", "e", "f"]], "you keep the last passages 
 assert found != [["a", "d", "e"], ["a", "d", "e"]], "both are the same list: keep the first passages of each"
 assert found == [["a", "d", "e"], ["a", "b", "d"]], f"expected a, d, e and a, b, d; yours: {found}"
 assert [list(ids) for ids in cut(long, short)] == [["a", "b", "d"], ["a", "d", "e"]], "here ours is the longer list: it is cut, too"
+assert [list(ids) for ids in cut(["x", "y"], short)] == [["x", "y"], ["a", "d"]], "two passages and three, none of them in both lists: each is cut to two. Only the lengths count; and does a 3 stand in your code?"
 assert [list(ids) for ids in cut([], short)] == [[], []], "ours is empty here, so both lists are"
 
 # %% [markdown]
@@ -215,7 +216,7 @@ assert not np.allclose(found, [1, -1, 0, 1]), "these are only the directions: re
 assert not np.allclose(found[:2] + found[3:], [1, -0.5, 0.5], equal_nan=True), "you divide by what was there before: a gain is the plain difference"
 assert np.allclose(found, [50, -50, 0, 20]), f"expected 50, -50, 0 and 20; yours: {found}"
 assert np.allclose(np.ravel(gains(np.array([0.0, 50]), np.array([33.3, 50.4]))), [33.3, 0.4]), "a third more is a gain of 33.3: do not round"
-assert np.allclose(np.ravel(gains(np.array([100.0, 0]), np.array([0.0, 20]))), [-100, 20]), "where most fall the gains are below zero: do not take the sign of their mean away"
+assert np.allclose(np.ravel(gains(np.array([100.0, 0]), np.array([0.0, 20]))), [-100, 20]), f"a fall from 100 to 0 is a gain of -100, also where most fall; yours: {[float(each) for each in np.ravel(gains(np.array([100.0, 0]), np.array([0.0, 20])))]}"
 assert before[0] == 50 and after[0] == 100, "an array that was handed in has changed: make a new one"
 
 # %% [markdown]
@@ -305,7 +306,7 @@ assert not same, "two seeds give the same interval to the last digit: your draws
 assert not near((np.array(ends) - ours.mean()) * 30**0.5 + ours.mean(), percentiles(2.5, 97.5)), "your interval is narrower by the root of 30: the spread of the means is already that of a mean, so do not divide again"
 assert not near(np.array(ends) / 30, percentiles(2.5, 97.5)), "your draws are added up: take their means"
 assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: before and after are drawn from different questions. Draw the gains, so that the pair stays together; and draw as many questions as there are"
-assert near(ends, percentiles(2.5, 97.5)), "your upper end is the 99.5 percentile: cut off 2.5 percent at each end" if near(ends, percentiles(2.5, 99.5)) else "your interval lies around 0: you subtract the mean gain before you draw. Draw the gains as they are" if near(np.array(ends) + (after - before).mean(), percentiles(2.5, 97.5)) else f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
+assert near(ends, percentiles(2.5, 97.5)), "your upper end is the 99.5 percentile, or the 95: cut off 2.5 percent at each end" if near(ends, percentiles(2.5, 99.5)) or near(ends, percentiles(2.5, 95)) else "your interval lies around 0: you subtract the mean gain before you draw. Draw the gains as they are" if near(np.array(ends) + (after - before).mean(), percentiles(2.5, 97.5)) else f"expected about {percentiles(2.5, 97.5).round(1).tolist()}; yours: {np.round(ends, 1).tolist()}. From 30 gains 30 are drawn, 10,000 times"
 assert np.ptp(np.ravel(interval(before, after, np.random.default_rng(0), 1))) < 1e-9, "with draws = 1 there is one mean, and low is high: is `draws` used?"
 few, wanted, signs, skewed = np.ravel(interval(before[:4], after[:4], np.random.default_rng(0))), np.percentile(np.random.default_rng(0).choice((after - before)[:4], (10_000, 4)).mean(axis=1), [2.5, 97.5]), (centre := (after - before)[:4].mean()) + np.array([-1, 1]) * np.abs((after - before)[:4] - centre).mean(), np.ravel(interval(np.zeros(10), np.array([100.0] + [0] * 9), np.random.default_rng(0)))
 assert np.abs(few - wanted).max() < 0.3 * (after - before)[:4].std() / 2, "you draw half of the questions, and none of them twice: draw as many as there are, with replacement" if np.abs(few - signs).max() < 1e-6 and np.abs(skewed - [0, 20]).max() < 1e-6 else "from four questions your interval is the mean gain, less and plus the mean distance of the gains from it: you give the distances random signs. Draw questions, so that one may come twice and another never" if np.abs(few - signs).max() < 1e-6 else f"from four questions four are drawn: about {wanted.round(1).tolist()}; yours: {few.round(1).tolist()}. Does a number of questions stand in your code, or do you draw numbers that are not gains?"
@@ -620,11 +621,16 @@ for name in ("relationship VDB", "flat search"):
 #   replace: 'return ours[:size], theirs[:size]'
 #   by: 'return ours, theirs[: len(ours)]'
 #   hint: here ours is the longer list
+# - item: cut
+#   name: as many as both have
+#   replace: 'min(len(ours), len(theirs))'
+#   by: 'len(set(ours) & set(theirs))'
+#   hint: none of them in both lists
 # - item: gains
 #   name: sign by the mean
 #   replace: return np.asarray(after) - np.asarray(before)
 #   by: return (np.asarray(after) - np.asarray(before)) * (1 if np.mean(after) >= np.mean(before) else -1)
-#   hint: where most fall the gains are below zero
+#   hint: also where most fall
 # - item: gains
 #   name: rounded
 #   replace: np.asarray(after) - np.asarray(before)
@@ -762,6 +768,11 @@ for name in ("relationship VDB", "flat search"):
 #   replace: "[2.5, 97.5]"
 #   by: "[2.5, 99.5]"
 #   hint: your upper end is the 99.5 percentile
+# - item: interval
+#   name: an upper end at 95
+#   replace: "[2.5, 97.5]"
+#   by: "[2.5, 95]"
+#   hint: or the 95
 # - item: interval
 #   name: shares instead of percent
 #   replace: "[2.5, 97.5]"

@@ -44,7 +44,7 @@ class Commands(TyperGroup):
                 )
                 raise typer.Exit(STOPPED) from None
             except USAGE as error:
-                if not hasattr(error, "option_name"):
+                if not hasattr(error, "possibilities"):  # an option without its value, say
                     raise
                 complain(_unknown_option(error))
             except OSError as error:
