@@ -175,6 +175,7 @@ assert found != [["a", "d", "e"], ["a", "d", "e"]], "both are the same list: kee
 assert found == [["a", "d", "e"], ["a", "b", "d"]], f"expected a, d, e and a, b, d; yours: {found}"
 assert [list(ids) for ids in cut(long, short)] == [["a", "b", "d"], ["a", "d", "e"]], "here ours is the longer list: it is cut, too"
 assert [list(ids) for ids in cut(["x", "y"], short)] == [["x", "y"], ["a", "d"]], "two passages and three, none of them in both lists: each is cut to two. Only the lengths count; and does a 3 stand in your code?"
+assert [len(ids) for ids in cut(list("abcde"), list("fghijk"))] == [5, 5], f"five passages and six: each is cut to five; yours: {[len(ids) for ids in cut(list('abcde'), list('fghijk'))]}"
 assert [list(ids) for ids in cut([], short)] == [[], []], "ours is empty here, so both lists are"
 
 # %% [markdown]
@@ -626,6 +627,11 @@ for name in ("relationship VDB", "flat search"):
 #   replace: 'min(len(ours), len(theirs))'
 #   by: 'len(set(ours) & set(theirs))'
 #   hint: none of them in both lists
+# - item: cut
+#   name: three at most
+#   replace: 'min(len(ours), len(theirs))'
+#   by: 'min(len(ours), len(theirs), 3)'
+#   hint: five passages and six
 # - item: gains
 #   name: sign by the mean
 #   replace: return np.asarray(after) - np.asarray(before)
