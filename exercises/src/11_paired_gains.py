@@ -174,8 +174,11 @@ assert found != [["a", "d", "e"], ["d", "e", "f"]], "you keep the last passages 
 assert found != [["a", "d", "e"], ["a", "d", "e"]], "both are the same list: keep the first passages of each"
 assert found == [["a", "d", "e"], ["a", "b", "d"]], f"expected a, d, e and a, b, d; yours: {found}"
 assert [list(ids) for ids in cut(long, short)] == [["a", "b", "d"], ["a", "d", "e"]], "here ours is the longer list: it is cut, too"
-assert [list(ids) for ids in cut(["x", "y"], short)] == [["x", "y"], ["a", "d"]], "two passages and three, none of them in both lists: each is cut to two. Only the lengths count; and does a 3 stand in your code?"
-assert [len(ids) for ids in cut(list("abcde"), list("fghijk"))] == [5, 5], f"five passages and six: each is cut to five; yours: {[len(ids) for ids in cut(list('abcde'), list('fghijk'))]}"
+found = [list(ids) for ids in cut(["y", "x"], ["d", "a", "e"])]
+assert found != [["x", "y"], ["a", "d"]], "your lists are sorted by name: keep the order, the best first"
+assert found == [["y", "x"], ["d", "a"]], "two passages and three, none of them in both lists: each is cut to two. Only the lengths count; and does a 3 stand in your code?"
+sizes = [len(ids) for ids in cut(list("abcdef"), list("ghijklm"))]
+assert sizes == [6, 6], f"six passages and seven: each is cut to six; yours: {sizes}"
 assert [list(ids) for ids in cut([], short)] == [[], []], "ours is empty here, so both lists are"
 
 # %% [markdown]
@@ -628,10 +631,15 @@ for name in ("relationship VDB", "flat search"):
 #   by: 'len(set(ours) & set(theirs))'
 #   hint: none of them in both lists
 # - item: cut
-#   name: three at most
+#   name: five at most
 #   replace: 'min(len(ours), len(theirs))'
-#   by: 'min(len(ours), len(theirs), 3)'
-#   hint: five passages and six
+#   by: 'min(len(ours), len(theirs), 5)'
+#   hint: six passages and seven
+# - item: cut
+#   name: sorted by name
+#   replace: 'return ours[:size], theirs[:size]'
+#   by: 'return sorted(ours)[:size], sorted(theirs)[:size]'
+#   hint: sorted by name
 # - item: gains
 #   name: sign by the mean
 #   replace: return np.asarray(after) - np.asarray(before)
