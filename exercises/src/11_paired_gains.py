@@ -180,6 +180,9 @@ assert found == [["y", "x"], ["d", "a"]], "two passages and three, none of them 
 sizes = [len(ids) for ids in cut(list("abcdef"), list("ghijklm"))]
 assert sizes == [6, 6], f"six passages and seven: each is cut to six; yours: {sizes}"
 assert [list(ids) for ids in cut([], short)] == [[], []], "ours is empty here, so both lists are"
+assert [list(ids) for ids in cut(short, [])] == [[], []], "theirs is empty here, so both lists are"
+found = cut(["a", "b"], ["c", "d"])
+assert found is not None and [list(ids) for ids in found] == [["a", "b"], ["c", "d"]], "lists of equal length stay as they are, and both are returned"
 
 # %% [markdown]
 # ## 3. The gain of each question
@@ -306,7 +309,7 @@ assert not any(near(ends, np.percentile(np.repeat(after - before, often), [2.5, 
 assert not near(ends, np.percentile(np.median(np.random.default_rng(0).choice(after - before, (10_000, 30)), axis=1), [2.5, 97.5])), "you take the median of each draw: take its mean"
 same = np.array_equal(ends, np.ravel(interval(before, after, np.random.default_rng(1))))
 assert not (same and abs(sum(ends) / 2 - (after - before).mean()) < 1e-6), "you go the same way up and down from the mean gain, whatever the seed: that is a formula, without draws. Draw questions, and take percentiles of the means"
-assert not same, "two seeds give the same interval to the last digit: your draws do not come from the `rng` that is handed in"
+assert not same, "two seeds give the same interval to the last digit: your draws do not come from the `rng` that is handed in, or no question comes twice in a draw"
 assert not near((np.array(ends) - ours.mean()) * 30**0.5 + ours.mean(), percentiles(2.5, 97.5)), "your interval is narrower by the root of 30: the spread of the means is already that of a mean, so do not divide again"
 assert not near(np.array(ends) / 30, percentiles(2.5, 97.5)), "your draws are added up: take their means"
 assert not ends[1] - ends[0] > 8 * spread, "your interval is far too wide: before and after are drawn from different questions. Draw the gains, so that the pair stays together; and draw as many questions as there are"
@@ -635,6 +638,16 @@ for name in ("relationship VDB", "flat search"):
 #   replace: 'min(len(ours), len(theirs))'
 #   by: 'min(len(ours), len(theirs), 5)'
 #   hint: six passages and seven
+# - item: cut
+#   name: whole if theirs is empty
+#   replace: 'size = min(len(ours), len(theirs))'
+#   by: 'size = min(len(ours), len(theirs)) if theirs else len(ours)'
+#   hint: theirs is empty here
+# - item: cut
+#   name: nothing for equal lengths
+#   replace: 'size = min(len(ours), len(theirs))'
+#   by: "size = min(len(ours), len(theirs))\n    if len(ours) == len(theirs) > 0:\n        return None"
+#   hint: lists of equal length stay
 # - item: cut
 #   name: sorted by name
 #   replace: 'return ours[:size], theirs[:size]'
