@@ -148,5 +148,12 @@ def test_on_how_many_of_the_surveys_four_sets_each_method_is_above_vector_search
     assert (above["hipporag"], above["raptor"], above["fastgraphrag"]) == (2, 4, 1)
     assert all(-1 < lead < 0 for lead in leads["hipporag"][2:])
     assert len(above) == 11 and sum(above.values()) == 10
+    above = {
+        title: sum((table["rows"][name][place] or 0) > base for name in graph_methods())
+        for place, (title, base) in enumerate(zip(table["columns"], table["rows"]["vanilla"]))
+        if base is not None
+    }
+    alce = [above[f"ALCE {name}"] for name in ("STRREC", "STREM", "STRHIT")]
+    assert (above["MultihopQA Recall"], alce) == (9, [1, 0, 1])
     lead = {name: leads[name][3] * 30 for name in ("hipporag", "kgp")}  # MusiqueQA: 3,000 questions
     assert {name: round(each) for name, each in lead.items()} == {"hipporag": -7, "kgp": 3}
