@@ -49,18 +49,26 @@ def measured():
     return lists, asked, np.array(where), np.array(nodes)
 
 
+def fill(lists, fillers):
+    return [[*dict.fromkeys([*own, *more])][:5] for own, more in zip(lists, fillers)]
+
+
+def cut(ours, theirs):
+    pairs = [(a[: len(b)], b[: len(a)]) for a, b in zip(ours, theirs)]
+    return ([*each] for each in zip(*pairs))
+
+
 def level(each, measured, rule):
     lists, asked, *_ = measured
     if rule == "filled":
-        each = [[*dict.fromkeys(own + more)][:5] for own, more in zip(each, lists["flat"])]
+        each = fill(each, lists["flat"])
     return np.array([100 * recall_at_k(ids, q.gold, 5) for ids, q in zip(each, asked)])
 
 
 def gain(measured, ours, theirs, rule, same_length=False):
     ours, theirs = (measured[0][name] for name in (ours, theirs))
     if same_length:
-        pairs = [(a[: len(b)], b[: len(a)]) for a, b in zip(ours, theirs)]
-        ours, theirs = ([*each] for each in zip(*pairs))
+        ours, theirs = cut(ours, theirs)
     return level(ours, measured, rule) - level(theirs, measured, rule)
 
 
@@ -118,23 +126,15 @@ def test_with_few_questions_the_interval_misses_somewhat_more_often(measured):
 
 def filled_gain(measured, fillers):
     """The gain of Link over N, R, C, both filled from `fillers`, a list for each question."""
-    levels = [
-        level(
-            [[*dict.fromkeys([*own, *more])][:5] for own, more in zip(measured[0][name], fillers)],
-            measured,
-            "left empty",
-        )
-        for name in ("Link", "N, R, C")
-    ]
-    return levels[0] - levels[1]
+    link, old = (fill(measured[0][name], fillers) for name in ("Link", "N, R, C"))
+    return level(link, measured, "left empty") - level(old, measured, "left empty")
 
 
 def test_filled_the_old_list_rises_by_being_cut(measured):
     link, old = (measured[0][name] for name in ("Link", "N, R, C"))
     assert sum(len(a) > len(b) for a, b in zip(link, old)) == 4
-    short = [min(len(a), len(b)) for a, b in zip(link, old)]
-    cut = [[own[:n] for own, n in zip(lists, short)] for lists in (old, link)]
-    levels = [level(each, measured, "filled").mean() for each in (old, cut[0], link, cut[1])]
+    cut_old, cut_link = cut(old, link)
+    levels = [level(each, measured, "filled").mean() for each in (old, cut_old, link, cut_link)]
     assert levels == pytest.approx([60.2, 68.3, 69.8, 70.1], abs=0.06)
     empty = level(measured[0]["flat"], measured, "left empty") - level(old, measured, "filled")
     assert paired(empty) == pytest.approx([10.9, 3.3, 18.6], abs=0.06)
